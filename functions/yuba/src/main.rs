@@ -1,0 +1,2 @@
+//! The `yuba` command line.
+fn main() {}

@@ -1,0 +1,78 @@
+//! The crate edges that ARCHITECTURE.md draws, held over `cargo metadata`.
+#![expect(clippy::expect_used, reason = "a test's helper fails the test")]
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+/// Crates that `shared/core` must never reach: it decides, and does no I/O, has no clock and no randomness.
+const NOT_IN_CORE: [&str; 8] =
+    ["tokio", "reqwest", "axum", "rusqlite", "gix", "rand", "tracing", "async-trait"];
+
+fn metadata() -> Metadata {
+    MetadataCommand::new().exec().expect("cargo metadata runs in the workspace")
+}
+
+/// Normal (not dev, not build) dependencies of a package, by name.
+fn dependencies(package: &Package) -> BTreeSet<&str> {
+    package
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.kind == DependencyKind::Normal)
+        .map(|dependency| dependency.name.as_str())
+        .collect()
+}
+
+/// The workspace members below one top-level folder.
+fn members<'a>(metadata: &'a Metadata, folder: &str) -> Vec<&'a Package> {
+    let root = metadata.workspace_root.join(folder);
+    metadata
+        .workspace_packages()
+        .into_iter()
+        .filter(|package| package.manifest_path.starts_with(&root))
+        .collect()
+}
+
+#[test]
+fn arrows_point_downwards_only() {
+    let metadata = metadata();
+    let functions: BTreeSet<String> =
+        members(&metadata, "functions").iter().map(|package| package.name.to_string()).collect();
+    assert!(functions.contains("yuba"), "the functions folder was found");
+    for package in members(&metadata, "shared") {
+        for name in dependencies(package) {
+            assert!(!functions.contains(name), "shared crate {} reaches up to {name}", package.name);
+        }
+    }
+    for package in
+        members(&metadata, "functions").into_iter().filter(|package| package.name.as_str() != "yuba")
+    {
+        for name in dependencies(package) {
+            assert!(!functions.contains(name), "{} reaches sideways to {name}", package.name);
+        }
+    }
+}
+
+#[test]
+fn core_decides_and_does_nothing_else() {
+    let metadata = metadata();
+    let core = members(&metadata, "shared").into_iter().find(|package| package.name.as_str() == "yuba-core");
+    for name in dependencies(core.expect("yuba-core is a member")) {
+        assert!(!NOT_IN_CORE.contains(&name), "yuba-core depends on {name}");
+        assert!(!name.starts_with("yuba-"), "yuba-core depends on {name}");
+    }
+}
+
+#[test]
+fn aws_types_stay_in_their_crate() {
+    let metadata = metadata();
+    for package in metadata.workspace_packages() {
+        let aws = dependencies(package).into_iter().find(|name| name.starts_with("aws-"));
+        assert!(
+            aws.is_none() || package.name.as_str() == "yuba-aws",
+            "{} names {}",
+            package.name,
+            aws.unwrap_or("")
+        );
+    }
+}
