@@ -1,1 +1,25 @@
 #![doc = include_str!("../README.md")]
+
+mod blobs;
+mod clock;
+mod credentials;
+mod error;
+mod launcher;
+pub mod memory;
+mod ports;
+mod publisher;
+mod queue;
+pub mod records;
+mod secrets;
+mod store;
+
+pub use blobs::{Blobs, PutMode, PutOutcome};
+pub use clock::{Clock, Ids};
+pub use credentials::{Credentials, RoleSession};
+pub use error::{PortError, Remedy};
+pub use launcher::{LaunchOutcome, Launcher, StartTask, TaskStatus};
+pub use ports::Ports;
+pub use publisher::Publisher;
+pub use queue::{Queue, QueueName, Received};
+pub use secrets::{SecretValues, Secrets};
+pub use store::{Committed, Cursor, Expected, Item, Order, Page, Query, Store, Write};

@@ -1,0 +1,74 @@
+//! Effects: what is to be done in the world after a decision was committed. Each is idempotent: its request is built
+//! from records alone, and its key is its client token, event id or object name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::id::{AttemptId, RunId, SecretName};
+use crate::spec::KeyMapping;
+use crate::time::Timestamp;
+
+/// An effect that is still to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PendingEffect {
+    /// Its idempotency key, unique within the stack: `start#<attempt>`.
+    pub key: String,
+    /// What is to be done.
+    pub effect: Effect,
+    /// When it was decided.
+    pub since: Timestamp,
+    /// How often it was tried and failed for a passing reason.
+    pub tries: u32,
+    /// When it may be tried (again).
+    pub due: Timestamp,
+    /// What the last try said.
+    pub trouble: Option<String>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Start the task of an attempt.
+    StartTask {
+        /// The attempt; its id is the launcher's client token.
+        attempt: AttemptId,
+    },
+    /// Kill the task of an attempt that did not stop when it was told to.
+    KillTask {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// Publish an event.
+    Publish {
+        /// The event.
+        event: Event,
+    },
+    /// Wake the stacks that depend on this one.
+    WakeDependants {
+        /// The run that ended.
+        run: RunId,
+    },
+    /// Write the outputs that an apply attempt stored.
+    WriteOutputs {
+        /// The attempt that stored them.
+        attempt: AttemptId,
+        /// The secret to write.
+        secret: SecretName,
+        /// Which outputs, under which names; empty for all.
+        outputs: Vec<KeyMapping>,
+    },
+}
+
+impl Effect {
+    /// Its idempotency key within the stack.
+    pub fn key(&self) -> String {
+        match self {
+            Self::StartTask { attempt } => format!("start#{attempt}"),
+            Self::KillTask { attempt } => format!("kill#{attempt}"),
+            Self::Publish { event } => format!("event#{}", event.number),
+            Self::WakeDependants { run } => format!("wake-dependants#{run}"),
+            Self::WriteOutputs { attempt, .. } => format!("outputs#{attempt}"),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Events: facts that are published, as CloudEvents 1.0. They are numbered within their stack; the number, not the
+//! time, orders them, and makes the id under which each is published at least once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Revision, RunId, StackId, StackName};
+use crate::record::{Index, IndexEntry, Key, Record, sortable};
+use crate::time::Timestamp;
+
+/// A fact about a stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The stack.
+    pub stack: StackId,
+    /// Its name.
+    pub name: StackName,
+    /// Counts from 1 within the stack.
+    pub number: u64,
+    /// What happened.
+    pub kind: EventKind,
+    /// The run it happened to.
+    pub run: Option<RunId>,
+    /// The revision it happened at.
+    pub revision: Option<Revision>,
+    /// The sentence people see.
+    pub message: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Event {
+    /// The CloudEvents id: equal for every publication of the same fact.
+    pub fn id(&self) -> String {
+        format!("{}-{}", self.stack, self.number)
+    }
+}
+
+impl Record for Event {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::event(self.stack, self.number)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        vec![IndexEntry::new(Index::Events, format!("{}#{}", sortable(self.at), self.id()))]
+    }
+}
+
+/// What happened, in the past tense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EventKind {
+    /// A run was made.
+    RunQueued,
+    /// A plan waits for a decision.
+    ApprovalRequested,
+    /// A first plan waits for a word on its state.
+    AdoptionRequested,
+    /// A plan was approved or rejected.
+    PlanDecided,
+    /// An apply began.
+    ApplyStarted,
+    /// A run ended without a change to make.
+    RunUnchanged,
+    /// A plan that is not to be applied was made.
+    RunPlanned,
+    /// A run was applied.
+    RunApplied,
+    /// A run failed.
+    RunFailed,
+    /// A run was discarded, cancelled or superseded.
+    RunDropped,
+    /// Drift was found.
+    DriftDetected,
+    /// Drift that was found is gone.
+    DriftResolved,
+    /// A stack vanished from the manifests, or came back.
+    StackVanished,
+    /// Outputs were written.
+    OutputsWritten,
+    /// An effect was given up.
+    EffectFailed,
+}
+
+impl EventKind {
+    /// The CloudEvents type: `dev.yuba.run.applied`.
+    pub fn as_type(self) -> &'static str {
+        match self {
+            Self::RunQueued => "dev.yuba.run.queued",
+            Self::ApprovalRequested => "dev.yuba.approval.requested",
+            Self::AdoptionRequested => "dev.yuba.adoption.requested",
+            Self::PlanDecided => "dev.yuba.plan.decided",
+            Self::ApplyStarted => "dev.yuba.apply.started",
+            Self::RunUnchanged => "dev.yuba.run.unchanged",
+            Self::RunPlanned => "dev.yuba.run.planned",
+            Self::RunApplied => "dev.yuba.run.applied",
+            Self::RunFailed => "dev.yuba.run.failed",
+            Self::RunDropped => "dev.yuba.run.dropped",
+            Self::DriftDetected => "dev.yuba.drift.detected",
+            Self::DriftResolved => "dev.yuba.drift.resolved",
+            Self::StackVanished => "dev.yuba.stack.vanished",
+            Self::OutputsWritten => "dev.yuba.outputs.written",
+            Self::EffectFailed => "dev.yuba.effect.failed",
+        }
+    }
+
+    /// `info` or `error`, as Flux' alerts filter.
+    pub fn severity(self) -> &'static str {
+        match self {
+            Self::RunFailed | Self::DriftDetected | Self::StackVanished | Self::EffectFailed => "error",
+            _ => "info",
+        }
+    }
+}

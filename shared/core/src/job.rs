@@ -1,0 +1,89 @@
+//! What a task is to do: everything the runner needs but credentials and secret values, which come with the claim.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AttemptId, ContentDigest, FileDigest, Revision, StackId, StackName, TreeId};
+use crate::run::RunKind;
+use crate::spec::StackSpec;
+use crate::time::Span;
+
+/// The work of one attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The stack.
+    pub stack: StackId,
+    /// Its name, for logs and session names.
+    pub name: StackName,
+    /// The run's kind: drift checks plan with `-lock=false`.
+    pub kind: RunKind,
+    /// The revision.
+    pub revision: Revision,
+    /// Names the artifact.
+    pub tree: TreeId,
+    /// The stack's settings.
+    pub spec: StackSpec,
+    /// Bounds the phase; past it the engine is interrupted.
+    pub timeout: Span,
+    /// For an apply: which plan.
+    pub plan: Option<PlanToApply>,
+    /// A lock in the backend that is released first.
+    pub unlock: Option<String>,
+    /// Whether the state of a stack without a named backend has been settled; until then an empty one is reported.
+    pub adopted: bool,
+}
+
+/// Which plan an apply applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanToApply {
+    /// The attempt that made it, and under whose name it lies.
+    pub attempt: AttemptId,
+    /// What its file must hash to.
+    pub file: FileDigest,
+    /// What was approved.
+    pub content: ContentDigest,
+}
+
+impl Job {
+    /// The prefix under which the attempt's objects lie: `runs/<stack>/<run>/<attempt>/`.
+    pub fn prefix(&self) -> String {
+        attempt_prefix(self.stack, self.attempt)
+    }
+}
+
+/// The prefix under which an attempt's objects lie: `runs/<stack>/<run>/<attempt>/`.
+pub fn attempt_prefix(stack: StackId, attempt: AttemptId) -> String {
+    format!("runs/{stack}/{}/{}-{}/", attempt.run, attempt.phase, attempt.number)
+}
+
+/// The object that holds the packed tree.
+pub fn artifact_object(tree: &TreeId) -> String {
+    format!("artifacts/{tree}.tar.zst")
+}
+
+/// Names of the objects below an attempt's prefix.
+pub mod object {
+    /// The plan file. Readable by the run's apply attempt alone.
+    pub const PLAN: &str = "plan.tfplan";
+    /// The working directory after plan, without providers. Readable by the run's apply attempt alone.
+    pub const WORKDIR: &str = "workdir.tar.zst";
+    /// The redacted JSON plan.
+    pub const PLAN_JSON: &str = "plan.json";
+    /// The plan as people read it, redacted.
+    pub const PLAN_TEXT: &str = "plan.txt";
+    /// [`crate::plan::summary::PlanSummary`].
+    pub const SUMMARY: &str = "summary.json";
+    /// The whole log, masked, once the attempt has ended.
+    pub const LOG: &str = "log.txt";
+    /// Pieces of the log while it runs: `log/000001`, each once written never changed.
+    pub const LOG_PIECES: &str = "log/";
+    /// All outputs with their values, sensitive ones too. Not shown; read when outputs are written or asked for.
+    pub const OUTPUTS: &str = "outputs.json";
+    /// What the state holds, by address, type and id.
+    pub const INVENTORY: &str = "inventory.json";
+    /// A state that could not be saved in its backend.
+    pub const ERRORED_STATE: &str = "errored.tfstate";
+}

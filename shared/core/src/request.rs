@@ -1,0 +1,138 @@
+//! What people and programs ask for. A request is stored before its message is sent; the decision about it is written
+//! into the same record, in the commit that carries it out, so that whoever asked can see what became of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ContentDigest, PlanId, RequestId, RunId, StackId};
+use crate::record::{Key, Record};
+use crate::time::Timestamp;
+
+/// Who did something, when, from where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signed {
+    /// The person or program: a login, an e-mail address, `git:<author>`.
+    pub who: String,
+    /// When.
+    pub at: Timestamp,
+    /// Through which door: `cli`, `api`, `slack`, `manifest`.
+    pub from: String,
+    /// What they wrote beside it; may be empty.
+    pub message: String,
+}
+
+/// A request about one stack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Its id; also where to look for its outcome.
+    pub id: RequestId,
+    /// The stack it is about.
+    pub stack: StackId,
+    /// Who asked.
+    pub by: Signed,
+    /// For what.
+    pub ask: Ask,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+impl Record for Request {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::request(self.id)
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// Let a plan be applied: the one that waits, or the one of a `drifted` run.
+    Approve {
+        /// The plan id that was seen; must be the current one where it is given.
+        plan: Option<PlanId>,
+        /// The first digits of the content digest, where they were typed after `@`.
+        digest: Option<String>,
+    },
+    /// Do not let the waiting plan be applied.
+    Reject,
+    /// Look at the source now, and plan if anything changed; else check for drift.
+    Reconcile,
+    /// Plan again whatever was planned before.
+    Replan,
+    /// Check for drift now.
+    CheckDrift,
+    /// Start no new runs.
+    Suspend,
+    /// Take a person's suspension back.
+    Resume,
+    /// Plan the destruction of all that the state holds; applying it still waits for approval.
+    Destroy,
+    /// End the current run (or the one named).
+    Cancel {
+        /// The run, where one is named; it must be the current one.
+        run: Option<RunId>,
+    },
+    /// Say where the state of a stack lives that waits for adoption.
+    Adopt(Adoption),
+    /// Plan with a release of the backend's lock of this id first.
+    Unlock {
+        /// The lock's id, as the failed run reported it.
+        lock: String,
+    },
+    /// Push the state that a failed apply left behind.
+    Recover {
+        /// The run that left it.
+        run: RunId,
+    },
+}
+
+/// Where the state of a stack without a named backend lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adoption {
+    /// There is none: the stack starts anew.
+    New,
+    /// It was imported from a state file that the caller uploaded.
+    Imported,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Not decided yet.
+    Pending,
+    /// Carried out.
+    Done {
+        /// What happened, for people.
+        message: String,
+        /// The run it concerns.
+        run: Option<RunId>,
+    },
+    /// Refused; nothing was changed.
+    Refused {
+        /// Why, and what to do.
+        message: String,
+    },
+}
+
+/// What somebody decided about a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Which way.
+    pub verdict: DecisionVerdict,
+    /// The content it counts for.
+    pub content: ContentDigest,
+    /// Who, when, from where, why.
+    pub by: Signed,
+}
+
+/// Which way a decision went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecisionVerdict {
+    /// Apply it.
+    Approve,
+    /// Do not.
+    Reject,
+}

@@ -1,0 +1,229 @@
+//! Sources, what was seen in them, and what the manifests say: the records that the `source` function keeps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{
+    ClosureDigest, CommitId, DeliveryId, ManifestSetName, Revision, SourceName, StackId, StackName, TreeId,
+};
+use crate::record::{Index, IndexEntry, Key, Record};
+use crate::spec::{SourceSpec, StackSpec};
+use crate::time::Timestamp;
+
+/// A Git repository at a ref, and the last look at it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its name.
+    pub name: SourceName,
+    /// Its settings.
+    pub spec: SourceSpec,
+    /// The set of manifests that holds it, and the snapshot it was taken from.
+    pub set: ManifestSetName,
+    /// Counts upwards with every commit found, whatever its place in history.
+    pub observation: u64,
+    /// What the last look that ended well found.
+    pub seen: Option<Seen>,
+    /// Counts changes of the definitions of stacks that lie in it.
+    pub definitions: u64,
+    /// The value of `definitions` that the last completed look took into account.
+    pub definitions_seen: u64,
+    /// Why the last look failed, if it did.
+    pub failure: Option<SourceFailure>,
+    /// When it is looked at next; `None` while it is suspended or gone.
+    pub due: Option<Timestamp>,
+    /// When it vanished from the manifests.
+    pub vanished: Option<Timestamp>,
+}
+
+impl Record for Source {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::source(&self.name)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        let listed = self.vanished.is_none().then(|| IndexEntry::new(Index::Sources, self.name.to_string()));
+        listed.into_iter().chain(self.due.map(|due| IndexEntry::at(Index::Due, due))).collect()
+    }
+}
+
+/// A commit that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The revision.
+    pub revision: Revision,
+    /// Its tree.
+    pub tree: TreeId,
+    /// When it was found.
+    pub at: Timestamp,
+}
+
+/// Why a look at a source failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFailure {
+    /// What happened, where, what to do.
+    pub message: String,
+    /// How many looks failed in a row.
+    pub count: u32,
+    /// When the first of them failed.
+    pub since: Timestamp,
+}
+
+/// What Git holds for one stack. Written by `source`, numbered upwards; read when a run is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The stack.
+    pub stack: StackId,
+    /// The source.
+    pub source: SourceName,
+    /// The source's number for this look.
+    pub number: u64,
+    /// The commit.
+    pub revision: Revision,
+    /// The commit's tree; names the artifact.
+    pub tree: TreeId,
+    /// The stack's closure in that tree.
+    pub closure: ClosureDigest,
+    /// What differs from the stack's observation before this one.
+    pub changed: Vec<Reason>,
+    /// How many differences there are in all; `changed` holds the first of them.
+    pub changed_count: u32,
+    /// Why this revision cannot be planned: missing path, module outside the repository, a submodule in the way.
+    pub problems: Vec<String>,
+    /// The commit, for people.
+    pub commit: CommitFacts,
+    /// When it was written.
+    pub at: Timestamp,
+}
+
+impl Record for Observation {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::observation(self.stack)
+    }
+}
+
+/// A commit as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitFacts {
+    /// Its id.
+    pub id: CommitId,
+    /// `Name <address>` of the author.
+    pub author: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// Why a run was made: one path, input or request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// A path of the closure changed.
+    Path {
+        /// The path in the repository.
+        path: String,
+        /// `added`, `changed`, `removed`.
+        change: String,
+        /// Why the path belongs to the stack: `stack directory`, `module ./modules/net, called from main.tf`.
+        because: String,
+    },
+    /// The stack was not planned before.
+    First,
+    /// The manifest's settings changed.
+    Settings,
+    /// A secret or config map that the stack reads changed: `Secret default/vpc-outputs`.
+    Values(String),
+    /// Somebody asked: who, and for what.
+    Asked(String),
+    /// The interval came round, and `force` is set.
+    Forced,
+    /// Drift is put right.
+    Remediation,
+    /// A drifted run was approved.
+    DriftApproved,
+    /// The interval came round: reality is compared with Git.
+    DriftCheck,
+    /// A plan became stale before it was applied.
+    Stale(String),
+    /// A failed run is tried again.
+    Retry,
+}
+
+/// What the manifests say of a stack. Written by `source`, only upwards by snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The stack.
+    pub stack: StackId,
+    /// Its name.
+    pub name: StackName,
+    /// The set that holds it.
+    pub set: ManifestSetName,
+    /// The set's snapshot it was taken from.
+    pub snapshot: u64,
+    /// Its settings.
+    pub spec: StackSpec,
+    /// Where it stands: `flux/dev.yaml:12`.
+    pub place: String,
+    /// When it vanished from the manifests; it is kept and reported.
+    pub vanished: Option<Timestamp>,
+    /// Who wrote the manifest as it stands, where Git knows: decisions written in it count for them.
+    pub author: Option<String>,
+}
+
+impl Record for Definition {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::definition(self.stack)
+    }
+}
+
+/// A configured place of manifests, and the last snapshot that was taken over from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestSetRecord {
+    /// Its name: what was given to `--manifests`.
+    pub name: ManifestSetName,
+    /// Counts upwards with every changed set of documents.
+    pub snapshot: u64,
+    /// Digest of the documents of the last snapshot that was taken over whole.
+    pub digest: Option<String>,
+    /// What is wrong with the documents as they stand, rendered for people.
+    pub findings: Vec<String>,
+    /// Why the last look failed, if it did.
+    pub failure: Option<SourceFailure>,
+    /// When it is looked at next.
+    pub due: Option<Timestamp>,
+}
+
+impl Record for ManifestSetRecord {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::manifest_set(&self.name)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        self.due.map(|due| IndexEntry::at(Index::Due, due)).into_iter().collect()
+    }
+}
+
+/// An accepted webhook delivery, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// `github`, `generic`.
+    pub host: String,
+    /// The kind of event: `push`, `ping`.
+    pub event: String,
+    /// The repository's URL as the payload names it.
+    pub repository: String,
+    /// The ref that moved.
+    pub reference: Option<String>,
+    /// When it came.
+    pub at: Timestamp,
+    /// What became of it, for people; `None` until its source was looked at.
+    pub outcome: Option<String>,
+}
+
+impl Record for Delivery {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::delivery(&self.id.0)
+    }
+}

@@ -1,0 +1,150 @@
+//! A stack's own record: what it was last planned and applied for, what is wrong, what it waits for, and the effects
+//! of its decisions that are still to do. Only the orchestrator writes it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::PendingEffect;
+use crate::id::{ClosureDigest, ContentDigest, InputsDigest, Revision, RunId, StackId, StackName, TreeId};
+use crate::record::{Index, IndexEntry, Key, Record};
+use crate::request::{Adoption, Signed};
+use crate::run::FailureClass;
+use crate::time::Timestamp;
+
+/// One root module with its settings and its own state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stack {
+    /// Its id.
+    pub id: StackId,
+    /// Its name as the manifest has it now.
+    pub name: StackName,
+    /// The run that has not ended yet.
+    pub run: Option<RunId>,
+    /// The run that was made last.
+    pub latest: Option<RunId>,
+    /// How many runs were made.
+    pub runs: u64,
+    /// How many events were made; numbers them.
+    pub events: u64,
+    /// What the last run that brought (or is to bring) the stack to a revision was made for.
+    pub planned: Option<Wanted>,
+    /// What was last applied, or found to need no change.
+    pub applied: Option<Applied>,
+    /// When reality was last compared with Git, by any plan that ended well.
+    pub checked_at: Option<Timestamp>,
+    /// Drift that was found and is not gone.
+    pub drift: Option<DriftState>,
+    /// A person's suspension.
+    pub suspended: Option<Signed>,
+    /// What was settled about a state whose place nobody named.
+    pub adopted: Option<Adoption>,
+    /// Failures in a row, and when the next try is due.
+    pub retry: Option<Retry>,
+    /// An approval written in Git that was used up: one plan id approves one plan.
+    pub used_approval: Option<String>,
+    /// When the stack must be looked at next.
+    pub due: Option<Timestamp>,
+    /// Effects of past decisions that are still to do, oldest first.
+    pub outbox: Vec<PendingEffect>,
+    /// How the stack stands, for lists.
+    pub shown: Shown,
+    /// When this record last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Record for Stack {
+    const SCHEMA: u32 = 1;
+    fn key(&self) -> Key {
+        Key::stack(self.id)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        let oldest_effect = self.outbox.iter().map(|effect| effect.since).min();
+        [IndexEntry::new(Index::Stacks, self.name.to_string())]
+            .into_iter()
+            .chain(self.due.map(|due| IndexEntry::at(Index::Due, due)))
+            .chain(oldest_effect.map(|since| IndexEntry::at(Index::Effects, since)))
+            .collect()
+    }
+}
+
+/// Everything that can change a plan: when it is equal, planning again can find only drift.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The closure in Git.
+    pub closure: ClosureDigest,
+    /// The settings of the manifest that a plan depends on; never approvePlan, suspend or intervals.
+    pub settings: InputsDigest,
+    /// Versions of the secrets and config maps it reads, by `Kind namespace/name`.
+    pub values: BTreeMap<String, String>,
+}
+
+/// What was last applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// The run that did it.
+    pub run: RunId,
+    /// The revision.
+    pub revision: Revision,
+    /// Its tree.
+    pub tree: TreeId,
+    /// The observation it came from.
+    pub observation: u64,
+    /// What it was made for.
+    pub wanted: Wanted,
+    /// When.
+    pub at: Timestamp,
+    /// Whether it was a destruction: there is nothing whose drift could be checked.
+    pub destroyed: bool,
+}
+
+/// Drift that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriftState {
+    /// The run that found it last.
+    pub run: RunId,
+    /// When it was first found.
+    pub since: Timestamp,
+    /// How many resources.
+    pub resources: u32,
+    /// What content a run that puts it right must have.
+    pub content: ContentDigest,
+    /// How many checks in a row found drift.
+    pub checks: u32,
+    /// The content that was last put right by itself: the same again is reported, not repeated.
+    pub remediated: Option<ContentDigest>,
+}
+
+/// Failures in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// How many.
+    pub failures: u32,
+    /// Of what class the last one was.
+    pub class: FailureClass,
+    /// When the next try is due; `None` where only new input can mend it.
+    pub due: Option<Timestamp>,
+}
+
+/// How a stack stands, as lists show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// As kubectl shows a Ready condition.
+    pub ready: Ready,
+    /// The state of its current or last run, in the words of the state table; empty before the first.
+    pub state: String,
+    /// The sentence people see.
+    pub status: String,
+}
+
+/// As kubectl shows a Ready condition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ready {
+    /// Reality equals Git as far as is known.
+    True,
+    /// It does not, and somebody should look.
+    False,
+    /// Work is under way, or nothing is known yet.
+    #[default]
+    Unknown,
+}

@@ -1,0 +1,117 @@
+//! What a task and the `tasks` function say to each other, over HTTPS. JSON; every body carries its `schema`.
+//!
+//! `POST /tasks/claim` with the single-use token → [`ClaimAnswer`]; `POST /tasks/heartbeat` and `POST /tasks/report`
+//! with the claim token. 401: the token is not one; 409: the attempt was claimed, reported or closed: act no more.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::{AttemptReport, Progress};
+use crate::id::AttemptId;
+use crate::job::Job;
+
+/// Body of `POST /tasks/claim`; the token is in the `Authorization: Bearer` header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimRequest {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// The attempt it claims.
+    pub attempt: AttemptId,
+}
+
+/// Answer to an accepted claim.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ClaimAnswer {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// What is to be done.
+    pub job: Job,
+    /// Authorises heartbeats and the report of this attempt.
+    pub claim_token: String,
+    /// The resolved `varsFrom` values, in order, after key mapping: later ones win. Never stored.
+    pub values: Vec<ResolvedValue>,
+    /// Environment variables that hold the stack's role. Never stored.
+    pub credentials: BTreeMap<String, String>,
+    /// Where objects lie.
+    pub objects: ObjectAccess,
+    /// Key of the HMAC under which secret values enter the inputs digest, hexadecimal.
+    pub digest_key: String,
+    /// The path of the state file for a stack without a named backend, where the installation keeps one.
+    pub local_state: Option<String>,
+    /// Where downloaded providers are kept between attempts, where the installation has such a place.
+    pub provider_cache: Option<String>,
+}
+
+/// One variable read from a secret or config map.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedValue {
+    /// The variable's name.
+    pub name: String,
+    /// Its value; always a string, as tofu-controller has it.
+    pub value: String,
+    /// Whether it must be masked wherever it could be shown.
+    pub secret: bool,
+}
+
+impl std::fmt::Debug for ResolvedValue {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ResolvedValue").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Where a task reads and writes its objects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObjectAccess {
+    /// A directory on the same machine.
+    Directory {
+        /// Its path.
+        path: String,
+    },
+}
+
+/// Body of `POST /tasks/heartbeat`, every two seconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// How far it is.
+    pub progress: Option<Progress>,
+}
+
+/// Answer to a heartbeat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeartbeatAnswer {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// Why the task is to stop, if it is: it interrupts the engine once, waits until that has saved its state, reports.
+    pub stop: Option<String>,
+}
+
+/// Body of `POST /tasks/report`. Accepted once; the same report again is accepted as done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportRequest {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// What came of it.
+    pub report: AttemptReport,
+}
+
+/// The settings of `yuba runner`, as the launcher hands them over in the environment.
+pub mod environment {
+    /// Where `tasks` is reached: `http://127.0.0.1:8420`.
+    pub const URL: &str = "YUBA_TASKS_URL";
+    /// A file that holds that URL and is read anew before every request, for a server that may come back elsewhere.
+    pub const URL_FILE: &str = "YUBA_TASKS_URL_FILE";
+    /// The single-use token.
+    pub const TOKEN: &str = "YUBA_TASK_TOKEN";
+    /// The attempt's id.
+    pub const ATTEMPT: &str = "YUBA_ATTEMPT";
+    /// A directory that the task may use; its work directory lies at a path below it that apply finds again.
+    pub const WORK: &str = "YUBA_WORK";
+}

@@ -1,0 +1,65 @@
+//! `Queue`: messages in groups, each group in order and one message at a time, at least once.
+
+use async_trait::async_trait;
+use yuba_core::message::Message;
+use yuba_core::time::Span;
+
+use crate::error::PortError;
+
+/// The queues there are: one per function that receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QueueName {
+    /// Wakes sources and manifest sets.
+    Sources,
+    /// Wakes stacks.
+    Stacks,
+}
+
+/// Messages in groups. On AWS SQS FIFO, on one machine a SQLite table.
+///
+/// A message that is received is hidden for a visibility time; it comes again when that passes without [`Queue::ack`].
+/// Until then no other message of its group is received. A second message with the deduplication id of one that was
+/// sent within the last five minutes may be dropped.
+#[async_trait]
+pub trait Queue: Send + Sync {
+    /// Sends messages to the queue that their [`yuba_core::message::Wake`] names; durable when it returns.
+    async fn send(&self, messages: Vec<Message>) -> Result<(), PortError>;
+
+    /// Waits up to `wait` for at most `most` messages, of groups of which none is out.
+    async fn receive(&self, queue: QueueName, most: usize, wait: Span) -> Result<Vec<Received>, PortError>;
+
+    /// The message was handled: it will not come again.
+    async fn ack(&self, received: &Received) -> Result<(), PortError>;
+
+    /// The message was not handled: it comes again once `after` has passed, before later ones of its group.
+    async fn release(&self, received: &Received, after: Span) -> Result<(), PortError>;
+}
+
+/// A message that was received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// The message.
+    pub message: Message,
+    /// Names this receipt of it.
+    pub receipt: String,
+    /// How often it was received, this time included.
+    pub receives: u32,
+}
+
+impl QueueName {
+    /// The queue that a message goes to.
+    pub fn of(message: &Message) -> Self {
+        match message.wake {
+            yuba_core::message::Wake::Stack(_) => Self::Stacks,
+            yuba_core::message::Wake::Source(_) | yuba_core::message::Wake::Manifests(_) => Self::Sources,
+        }
+    }
+
+    /// Its name in a store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sources => "sources",
+            Self::Stacks => "stacks",
+        }
+    }
+}
