@@ -15,3 +15,4 @@ pub mod spec;
 pub mod stack;
 pub mod task;
 pub mod time;
+pub mod token;
