@@ -23,6 +23,8 @@ pub struct PendingEffect {
     pub due: Timestamp,
     /// What the last try said.
     pub trouble: Option<String>,
+    /// Trying again cannot mend it; the next decision says what follows.
+    pub given_up: bool,
 }
 
 /// What is to be done.

@@ -30,8 +30,8 @@ pub struct Job {
     pub timeout: Span,
     /// For an apply: which plan.
     pub plan: Option<PlanToApply>,
-    /// A lock in the backend that is released first.
-    pub unlock: Option<String>,
+    /// What is to be done to the backend before the plan.
+    pub before_plan: Option<BeforePlan>,
     /// Whether the state of a stack without a named backend has been settled; until then an empty one is reported.
     pub adopted: bool,
 }
@@ -45,6 +45,16 @@ pub struct PlanToApply {
     pub file: FileDigest,
     /// What was approved.
     pub content: ContentDigest,
+}
+
+/// What somebody asked to be done to the backend before the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BeforePlan {
+    /// Release the lock of this id.
+    Unlock(String),
+    /// Push the `errored.tfstate` that this attempt stored.
+    PushState(AttemptId),
 }
 
 impl Job {

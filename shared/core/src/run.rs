@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AttemptId, ContentDigest, Revision, RunId, StackId, StackName, TreeId};
+use crate::job::BeforePlan;
 use crate::plan::summary::PlanReport;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Decision, Signed};
@@ -52,8 +53,10 @@ pub struct Run {
     pub decisions: Vec<Decision>,
     /// The content its plan must have to be applied without asking again (drift that was approved or is put right).
     pub expects: Option<ContentDigest>,
-    /// The backend's lock that its first attempt releases before it plans, where somebody asked for that.
-    pub unlock: Option<String>,
+    /// What its next plan attempt does to the backend first, where somebody asked for that.
+    pub before_plan: Option<BeforePlan>,
+    /// Who cancelled it; it ends when its attempt has stopped.
+    pub cancelled_by: Option<Signed>,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
     /// What it waits for.

@@ -6,10 +6,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::effect::PendingEffect;
-use crate::id::{ClosureDigest, ContentDigest, InputsDigest, Revision, RunId, StackId, StackName, TreeId};
+use crate::id::{
+    ClosureDigest, ContentDigest, InputsDigest, PlanId, Revision, RunId, StackId, StackName, TreeId,
+};
+use crate::job::BeforePlan;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Adoption, Signed};
-use crate::run::FailureClass;
+use crate::run::{FailureClass, RunKind};
+use crate::source::{CommitFacts, Reason};
+use crate::spec::StackSpec;
 use crate::time::Timestamp;
 
 /// One root module with its settings and its own state.
@@ -41,8 +46,10 @@ pub struct Stack {
     pub adopted: Option<Adoption>,
     /// Failures in a row, and when the next try is due.
     pub retry: Option<Retry>,
-    /// An approval written in Git that was used up: one plan id approves one plan.
-    pub used_approval: Option<String>,
+    /// A run that somebody asked for and that could not be made yet.
+    pub asked: Option<AskedRun>,
+    /// An approval written in Git that was used up: a plan id without digest approves the first plan of that id.
+    pub used_approval: Option<UsedApproval>,
     /// When the stack must be looked at next.
     pub due: Option<Timestamp>,
     /// Effects of past decisions that are still to do, oldest first.
@@ -80,7 +87,7 @@ pub struct Wanted {
 }
 
 /// What was last applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Applied {
     /// The run that did it.
     pub run: RunId,
@@ -92,6 +99,10 @@ pub struct Applied {
     pub observation: u64,
     /// What it was made for.
     pub wanted: Wanted,
+    /// The settings it was applied under.
+    pub spec: StackSpec,
+    /// The commit, for people.
+    pub commit: CommitFacts,
     /// When.
     pub at: Timestamp,
     /// Whether it was a destruction: there is nothing whose drift could be checked.
@@ -122,8 +133,34 @@ pub struct Retry {
     pub failures: u32,
     /// Of what class the last one was.
     pub class: FailureClass,
+    /// Of what kind the run was that failed.
+    pub kind: RunKind,
     /// When the next try is due; `None` where only new input can mend it.
     pub due: Option<Timestamp>,
+}
+
+/// A run that somebody asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedRun {
+    /// Of what kind.
+    pub kind: RunKind,
+    /// Who asked.
+    pub by: Signed,
+    /// The reason that the run will show.
+    pub because: Reason,
+    /// The content its plan must have to be applied at once, where drift was approved.
+    pub expects: Option<ContentDigest>,
+    /// What is to be done to the backend first.
+    pub before_plan: Option<BeforePlan>,
+}
+
+/// An approval in a manifest that let a plan be applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedApproval {
+    /// The plan id as the manifest has it.
+    pub plan: PlanId,
+    /// What it approved.
+    pub content: ContentDigest,
 }
 
 /// How a stack stands, as lists show it.

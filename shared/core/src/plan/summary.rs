@@ -213,4 +213,6 @@ pub struct PlanReport {
     pub notices: Vec<String>,
     /// Whether real drift was found: see [`PlanSummary::drift`].
     pub drifted: bool,
+    /// For a drift check: why Yuba may not put it right by itself; `None` where it may.
+    pub remediation_refused: Option<String>,
 }
