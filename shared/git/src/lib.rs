@@ -1,1 +1,11 @@
 #![doc = include_str!("../README.md")]
+
+pub mod fetch;
+pub mod history;
+pub mod webhook;
+
+mod repository;
+mod tree;
+
+pub use gix::ObjectId;
+pub use repository::{Commit, Person, ReadError, Repository};

@@ -1,0 +1,126 @@
+//! A smart-HTTP Git server for tests: one thread, `git http-backend` behind CGI, optional authentication.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// A running server; it stops when it is dropped.
+pub struct GitServer {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl GitServer {
+    /// Serves the repositories below `root`; with `authorization`, only to requests that carry that header.
+    pub fn start(root: &Path, authorization: Option<&str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, root, authorization) =
+            (stop.clone(), root.to_owned(), authorization.map(str::to_owned));
+        let thread = thread::spawn(move || {
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::SeqCst) {
+                    break;
+                }
+                answer(stream.unwrap(), &root, authorization.as_deref());
+            }
+        });
+        Self { address, stop, thread: Some(thread) }
+    }
+
+    /// The URL of a path below it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.address)
+    }
+}
+
+impl Drop for GitServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+struct Request {
+    method: String,
+    path: PathBuf,
+    query: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+fn answer(mut stream: TcpStream, root: &Path, authorization: Option<&str>) {
+    let Some(request) = read(&mut BufReader::new(&stream)) else { return };
+    if authorization.is_some() && request.header("authorization") != authorization {
+        let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\n\
+                       Content-Length: 0\r\nConnection: close\r\n\r\n";
+        stream.write_all(refusal.as_bytes()).unwrap();
+        return;
+    }
+    let response = backend(&request, root);
+    let text = String::from_utf8_lossy(&response);
+    let status = text.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK").to_owned();
+    stream.write_all(format!("HTTP/1.1 {status}\r\nConnection: close\r\n").as_bytes()).unwrap();
+    stream.write_all(&response).unwrap();
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut words = line.split_whitespace();
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((key, value)) = line.trim().split_once(": ") else { break };
+        headers.push((key.to_owned(), value.to_owned()));
+    }
+    let path = PathBuf::from(path.replace("%20", " ").replace("%c3%bc", "ü").replace("%C3%BC", "ü"));
+    let mut request = Request { method, path, query: query.to_owned(), headers, body: Vec::new() };
+    if let Some(length) = request.header("content-length") {
+        request.body = vec![0; length.parse().ok()?];
+        reader.read_exact(&mut request.body).ok()?;
+    }
+    Some(request)
+}
+
+#[expect(clippy::disallowed_methods, reason = "real git, in a test")]
+fn backend(request: &Request, root: &Path) -> Vec<u8> {
+    let mut child = Command::new("git")
+        .arg("http-backend")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "safe.directory")
+        .env("GIT_CONFIG_VALUE_0", "*")
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", &request.method)
+        .env("PATH_INFO", &request.path)
+        .env("QUERY_STRING", &request.query)
+        .env("CONTENT_TYPE", request.header("content-type").unwrap_or_default())
+        .env("CONTENT_LENGTH", request.body.len().to_string())
+        .env("HTTP_CONTENT_ENCODING", request.header("content-encoding").unwrap_or_default())
+        .env("GIT_PROTOCOL", request.header("git-protocol").unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&request.body).unwrap();
+    child.wait_with_output().unwrap().stdout
+}
