@@ -336,6 +336,19 @@ sha256_digest! {
     InputsDigest
 }
 
+sha256_digest! {
+    /// SHA-256 of one value that is too long to keep. Never made of a sensitive value.
+    ValueDigest
+}
+sha256_digest! {
+    /// SHA-256 over the canonical changes of a plan alone, without what else makes up its content digest.
+    ChangesDigest
+}
+sha256_digest! {
+    /// SHA-256 over what a drift plan found changed outside: equal digests, the same drift again.
+    DriftDigest
+}
+
 /// The two halves of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

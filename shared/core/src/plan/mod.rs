@@ -2,4 +2,17 @@
 //!
 //! [`summary`] holds the shapes; reading, digesting, redacting and rendering stand beside it.
 
+mod counts;
+pub mod datum;
+mod differ;
+pub mod digest;
+mod entry;
+mod keep;
+mod read;
+mod sniff;
 pub mod summary;
+mod walk;
+
+pub use differ::{SENSITIVE, UNKNOWN};
+pub use read::{PlanRead, read};
+pub use sniff::ReadPlanError;

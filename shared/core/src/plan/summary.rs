@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::id::{ContentDigest, FileDigest, PlanId};
+use crate::id::{ContentDigest, FileDigest, PlanId, ValueDigest};
+use crate::plan::datum::Datum;
 use crate::spec::EngineTool;
 
 /// What one plan would do. Stored whole as the attempt's `summary.json`; runs carry only [`PlanCounts`].
+///
+/// Its size is bounded however large the plan is: attributes are kept for the first 1,000 destructive and the first
+/// 1,000 other changes and up to 2 MiB of text in each group; addresses alone for up to 20,000 entries; a value over
+/// 8 KiB as its beginning, length and digest. [`PlanSummary::left_out`] says what is missing; counts are always full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanSummary {
     /// Of the stored form; now 1.
@@ -34,8 +38,23 @@ pub struct PlanSummary {
     pub drift: Vec<ResourceDrift>,
     /// Checks (`check`, pre- and postconditions, validations) that did not pass.
     pub failed_checks: Vec<FailedCheck>,
+    /// Actions (`action` blocks of newer engines) that apply would invoke, by address.
+    #[serde(default)]
+    pub invocations: Vec<String>,
+    /// What was too much to keep.
+    #[serde(default)]
+    pub left_out: LeftOut,
     /// Providers used, by source address, with the version from the lock file where known.
     pub providers: BTreeMap<String, Option<String>>,
+}
+
+/// How many entries of a [`PlanSummary`] were too many to keep.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Changes and drift entries that are listed without their attributes.
+    pub details: u32,
+    /// Changes, outputs and drift entries that are not listed at all.
+    pub entries: u32,
 }
 
 /// How many of what a plan would do. A replaced resource counts as a replace only.
@@ -47,7 +66,7 @@ pub struct PlanCounts {
     pub update: u32,
     /// Deleted.
     pub delete: u32,
-    /// Deleted and created, in either order (also forgotten and created).
+    /// Deleted and created, in either order. One that is forgotten and created counts as a create and a forget.
     pub replace: u32,
     /// Dropped from the state, left in reality.
     pub forget: u32,
@@ -61,10 +80,16 @@ pub struct PlanCounts {
     pub output: u32,
     /// Resources with real drift.
     pub drift: u32,
+    /// Actions that would be invoked.
+    #[serde(default)]
+    pub invoke: u32,
+    /// Resources with an action that this version of Yuba does not know.
+    #[serde(default)]
+    pub other: u32,
 }
 
 /// What would be done to a resource.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// Nothing, but for a move or an import.
@@ -114,6 +139,9 @@ pub struct ResourceChange {
     pub action: Action,
     /// The address it had before, where it moves.
     pub moved_from: Option<String>,
+    /// The key of the deposed object that this is about: a left-over of an interrupted replace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposed: Option<String>,
     /// The id it is imported by.
     pub imported: Option<String>,
     /// Why, in the engine's word (`replace_because_cannot_update`, `delete_because_no_resource_config`).
@@ -127,7 +155,7 @@ pub struct ResourceChange {
 /// One attribute that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttributeChange {
-    /// Path within the resource: `tags["team"]`, `rule[0].port`.
+    /// Path within the resource: `tags.team`, `tags["a/b"]`, `rule[0].port`; empty for the whole of an output.
     pub path: String,
     /// What it is now.
     pub before: Shown,
@@ -139,10 +167,19 @@ pub struct AttributeChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
-    /// The attribute is not there.
+    /// The attribute is not there, or null.
     Absent,
-    /// The value.
-    Value(Value),
+    /// The value; parts of it that are sensitive or unknown are replaced by a text that says so.
+    Value(Datum),
+    /// The beginning of a value over 8 KiB (of its JSON text where it is not a string).
+    Long {
+        /// The first 2 KiB.
+        prefix: String,
+        /// Length of the whole in bytes.
+        bytes: u64,
+        /// Digest of the whole, so that a difference past the beginning is seen.
+        digest: ValueDigest,
+    },
     /// Known only after apply.
     Unknown,
     /// There is a value, and it must not be shown.
@@ -156,10 +193,8 @@ pub struct OutputChange {
     pub name: String,
     /// What would be done.
     pub action: Action,
-    /// What it is now.
-    pub before: Shown,
-    /// What it would be.
-    pub after: Shown,
+    /// The parts of its value that differ.
+    pub attributes: Vec<AttributeChange>,
 }
 
 /// A resource that was changed outside.
@@ -180,7 +215,7 @@ pub struct ResourceDrift {
 pub struct FailedCheck {
     /// What was checked: `check.health`, `aws_instance.a`.
     pub address: String,
-    /// `fail`, `error` or `unknown`.
+    /// `fail` or `error`. What is not known before apply has not failed, and is not listed.
     pub status: String,
     /// The messages of its problems.
     pub problems: Vec<String>,
