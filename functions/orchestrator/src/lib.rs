@@ -1,1 +1,10 @@
 #![doc = include_str!("../README.md")]
+
+mod act;
+mod commit;
+mod handler;
+mod load;
+mod outputs;
+mod wake;
+
+pub use handler::{Handled, handle};

@@ -74,8 +74,6 @@ pub enum EventKind {
     DriftResolved,
     /// A stack vanished from the manifests, or came back.
     StackVanished,
-    /// Outputs were written.
-    OutputsWritten,
     /// An effect was given up.
     EffectFailed,
 }
@@ -97,7 +95,6 @@ impl EventKind {
             Self::DriftDetected => "dev.yuba.drift.detected",
             Self::DriftResolved => "dev.yuba.drift.resolved",
             Self::StackVanished => "dev.yuba.stack.vanished",
-            Self::OutputsWritten => "dev.yuba.outputs.written",
             Self::EffectFailed => "dev.yuba.effect.failed",
         }
     }

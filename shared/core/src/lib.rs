@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod attempt;
+pub mod decide;
 pub mod effect;
 pub mod event;
 pub mod id;
@@ -10,6 +11,7 @@ pub mod plan;
 pub mod record;
 pub mod request;
 pub mod run;
+pub mod schedule;
 pub mod source;
 pub mod spec;
 pub mod stack;

@@ -14,7 +14,7 @@ use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Adoption, Signed};
 use crate::run::{FailureClass, RunKind};
 use crate::source::{CommitFacts, Reason};
-use crate::spec::StackSpec;
+use crate::spec::{StackSpec, WriteOutputs};
 use crate::time::Timestamp;
 
 /// One root module with its settings and its own state.
@@ -50,14 +50,50 @@ pub struct Stack {
     pub asked: Option<AskedRun>,
     /// An approval written in Git that was used up: a plan id without digest approves the first plan of that id.
     pub used_approval: Option<UsedApproval>,
+    /// Content of drift that was put right and has not been seen gone since: the same again is reported, not repeated.
+    pub remediated: Option<ContentDigest>,
+    /// Where outputs were written last.
+    pub outputs_written: Option<WriteOutputs>,
     /// When the stack must be looked at next.
     pub due: Option<Timestamp>,
     /// Effects of past decisions that are still to do, oldest first.
     pub outbox: Vec<PendingEffect>,
     /// How the stack stands, for lists.
     pub shown: Shown,
+    /// How it stood when its last run ended.
+    pub settled: Shown,
     /// When this record last changed.
     pub updated_at: Timestamp,
+}
+
+impl Stack {
+    /// A stack that was never looked at.
+    pub fn new(id: StackId, name: StackName, now: Timestamp) -> Self {
+        Self {
+            id,
+            name,
+            run: None,
+            latest: None,
+            runs: 0,
+            events: 0,
+            planned: None,
+            applied: None,
+            checked_at: None,
+            drift: None,
+            suspended: None,
+            adopted: None,
+            retry: None,
+            asked: None,
+            used_approval: None,
+            remediated: None,
+            outputs_written: None,
+            due: None,
+            outbox: Vec::new(),
+            shown: Shown::default(),
+            settled: Shown::default(),
+            updated_at: now,
+        }
+    }
 }
 
 impl Record for Stack {
@@ -122,8 +158,6 @@ pub struct DriftState {
     pub content: ContentDigest,
     /// How many checks in a row found drift.
     pub checks: u32,
-    /// The content that was last put right by itself: the same again is reported, not repeated.
-    pub remediated: Option<ContentDigest>,
 }
 
 /// Failures in a row.

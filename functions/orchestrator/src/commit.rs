@@ -1,0 +1,44 @@
+//! Writes a decision down: all changed records in one transaction, conditional on the versions that were read.
+
+use yuba_core::decide::Decision;
+use yuba_ports::records::Versioned;
+use yuba_ports::{Committed, PortError, Ports, Write};
+
+use crate::load::Loaded;
+
+/// Commits a decision. A decision that changes nothing writes nothing.
+pub(crate) async fn commit(
+    ports: &Ports,
+    loaded: &Loaded,
+    decision: &Decision,
+) -> Result<Committed, PortError> {
+    let writes = writes(loaded, decision)?;
+    if writes.is_empty() {
+        return Ok(Committed::Done);
+    }
+    ports.store.commit(writes).await
+}
+
+fn writes(loaded: &Loaded, decision: &Decision) -> Result<Vec<Write>, PortError> {
+    let mut writes = Vec::new();
+    for run in &decision.runs {
+        let known = loaded.run.clone().filter(|known| known.id == run.id);
+        writes
+            .push(known.map_or_else(|| Versioned::new(run.clone()), |known| known.with(run.clone())).put()?);
+    }
+    for attempt in &decision.attempts {
+        let known = loaded.attempt.clone().filter(|known| known.id == attempt.id);
+        writes.push(
+            known
+                .map_or_else(|| Versioned::new(attempt.clone()), |known| known.with(attempt.clone()))
+                .put()?,
+        );
+    }
+    if let (Some(known), Some(request)) = (&loaded.request, &decision.request) {
+        writes.push(known.clone().with(request.clone()).put()?);
+    }
+    if !writes.is_empty() || *loaded.stack != decision.stack {
+        writes.push(loaded.stack.clone().with(decision.stack.clone()).put()?);
+    }
+    Ok(writes)
+}

@@ -1,0 +1,147 @@
+//! Reads everything that a decision about a stack reads.
+
+use std::collections::BTreeMap;
+
+use yuba_core::attempt::{Attempt, AttemptState};
+use yuba_core::decide::{Dependency, Records, TaskSeen, dependency_blocked_by, values_name};
+use yuba_core::id::{RequestId, RunId, StackId, StackName};
+use yuba_core::message::{AttemptNews, Cause, Message};
+use yuba_core::record::{Installation, Key, StackAlias};
+use yuba_core::request::{Ask, Outcome, Request};
+use yuba_core::run::Run;
+use yuba_core::source::{Definition, Observation};
+use yuba_core::stack::Stack;
+use yuba_ports::records::{self, Versioned};
+use yuba_ports::{PortError, Ports, TaskStatus};
+
+/// What was read: the values for the decision, and the versions for the commit.
+pub(crate) struct Loaded {
+    pub(crate) records: Records,
+    pub(crate) stack: Versioned<Stack>,
+    pub(crate) run: Option<Versioned<Run>>,
+    pub(crate) attempt: Option<Versioned<Attempt>>,
+    pub(crate) request: Option<Versioned<Request>>,
+}
+
+/// Loads a stack's records; `None` where no record names the stack.
+pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Result<Option<Loaded>, PortError> {
+    let definition = value::<Definition>(ports, &Key::definition(id)).await?;
+    let stack = match (records::load::<Stack>(&*ports.store, &Key::stack(id)).await?, &definition) {
+        (Some(stack), _) => stack,
+        (None, Some(definition)) => {
+            Versioned::new(Stack::new(id, definition.name.clone(), ports.clock.now()))
+        }
+        (None, None) => return Ok(None),
+    };
+    let run = load_run(ports, id, stack.run).await?;
+    let out = run.as_ref().and_then(|run| run.attempt_out());
+    let attempt = match out {
+        Some(out) => records::load::<Attempt>(&*ports.store, &Key::attempt(out)).await?,
+        None => None,
+    };
+    let request = load_request(ports, message).await?;
+    let records = Records {
+        drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
+            .await?
+            .map(Versioned::into_value),
+        named: load_run(ports, id, request.as_ref().and_then(|request| named_run(request)))
+            .await?
+            .map(Versioned::into_value),
+        observation: value::<Observation>(ports, &Key::observation(id)).await?,
+        task: task_seen(ports, attempt.as_deref(), message).await?,
+        values: values(ports, definition.as_ref()).await?,
+        dependencies: dependencies(ports, definition.as_ref()).await?,
+        paused: value::<Installation>(ports, &Key::installation())
+            .await?
+            .and_then(|installation| installation.paused),
+        stack: stack.clone().into_value(),
+        definition,
+        run: run.clone().map(Versioned::into_value),
+        attempt: attempt.clone().map(Versioned::into_value),
+        request: request.clone().map(Versioned::into_value),
+    };
+    Ok(Some(Loaded { records, stack, run, attempt, request }))
+}
+
+async fn value<T: yuba_core::record::Record>(ports: &Ports, key: &Key) -> Result<Option<T>, PortError> {
+    Ok(records::load::<T>(&*ports.store, key).await?.map(Versioned::into_value))
+}
+
+async fn load_run(
+    ports: &Ports,
+    stack: StackId,
+    run: Option<RunId>,
+) -> Result<Option<Versioned<Run>>, PortError> {
+    match run {
+        Some(run) => records::load(&*ports.store, &Key::run(stack, run)).await,
+        None => Ok(None),
+    }
+}
+
+/// The request that the message names, while it is undecided.
+async fn load_request(ports: &Ports, message: &Message) -> Result<Option<Versioned<Request>>, PortError> {
+    let Cause::Request(id) = &message.cause else { return Ok(None) };
+    let id: RequestId = *id;
+    let request = records::load::<Request>(&*ports.store, &Key::request(id)).await?;
+    Ok(request.filter(|request| request.outcome == Outcome::Pending))
+}
+
+fn named_run(request: &Request) -> Option<RunId> {
+    match &request.ask {
+        Ask::Recover { run } => Some(*run),
+        _ => None,
+    }
+}
+
+/// What the launcher says of the attempt that is out, when the message is about its silence or its end.
+async fn task_seen(
+    ports: &Ports,
+    attempt: Option<&Attempt>,
+    message: &Message,
+) -> Result<Option<TaskSeen>, PortError> {
+    let Some(attempt) = attempt else { return Ok(None) };
+    let ended = matches!(attempt.state, AttemptState::Reported | AttemptState::Closed);
+    let about_it =
+        matches!(&message.cause, Cause::Due { .. } | Cause::Attempt { what: AttemptNews::Stopped, .. });
+    if ended || !about_it {
+        return Ok(None);
+    }
+    Ok(Some(match ports.launcher.describe(attempt.id).await? {
+        TaskStatus::NeverStarted => TaskSeen::NeverStarted,
+        TaskStatus::Running => TaskSeen::Running,
+        TaskStatus::Stopped { how } => TaskSeen::Stopped(how),
+    }))
+}
+
+/// Versions of the secrets and config maps that the stack reads.
+async fn values(
+    ports: &Ports,
+    definition: Option<&Definition>,
+) -> Result<BTreeMap<String, String>, PortError> {
+    let mut versions = BTreeMap::new();
+    for from in definition.iter().flat_map(|definition| &definition.spec.vars_from) {
+        if let Some(version) = ports.secrets.version(from.kind, &from.name).await? {
+            versions.insert(values_name(from.kind, &from.name), version);
+        }
+    }
+    Ok(versions)
+}
+
+async fn dependencies(ports: &Ports, definition: Option<&Definition>) -> Result<Vec<Dependency>, PortError> {
+    let mut dependencies = Vec::new();
+    for name in definition.iter().flat_map(|definition| &definition.spec.depends_on) {
+        dependencies.push(dependency(ports, name).await?);
+    }
+    Ok(dependencies)
+}
+
+async fn dependency(ports: &Ports, name: &StackName) -> Result<Dependency, PortError> {
+    let Some(alias) = value::<StackAlias>(ports, &Key::stack_name(name)).await? else {
+        return Ok(Dependency { name: name.clone(), blocked_by: dependency_blocked_by(None, None, None) });
+    };
+    let stack = value::<Stack>(ports, &Key::stack(alias.stack)).await?;
+    let definition = value::<Definition>(ports, &Key::definition(alias.stack)).await?;
+    let observation = value::<Observation>(ports, &Key::observation(alias.stack)).await?;
+    let blocked_by = dependency_blocked_by(stack.as_ref(), definition.as_ref(), observation.as_ref());
+    Ok(Dependency { name: name.clone(), blocked_by })
+}

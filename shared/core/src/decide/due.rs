@@ -1,0 +1,37 @@
+//! When a stack must be looked at next, whatever messages get lost.
+
+use super::draft::Draft;
+use crate::run::{RunState, Waiting};
+use crate::schedule::{LOOK_AGAIN, PLAN_MAX_AGE, WATCH_ATTEMPT};
+use crate::time::Timestamp;
+
+impl Draft {
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        let effects = self.stack.outbox.iter().map(|pending| pending.due).min();
+        [self.due_of_run(), effects].into_iter().flatten().min()
+    }
+
+    fn due_of_run(&self) -> Option<Timestamp> {
+        let Some(run) = &self.run else { return self.due_of_next() };
+        match run.state {
+            RunState::Planning | RunState::Applying => Some(self.now + WATCH_ATTEMPT),
+            RunState::Queued => Some(self.now + LOOK_AGAIN),
+            RunState::AwaitingApproval if run.waits_for == Waiting::Unpause => Some(self.now + WATCH_ATTEMPT),
+            _ => {
+                run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE).map(|due| due.max(self.now + LOOK_AGAIN))
+            }
+        }
+    }
+
+    fn due_of_next(&self) -> Option<Timestamp> {
+        let definition = self.definition.as_ref()?;
+        if definition.vanished.is_some() || self.is_suspended() {
+            return None;
+        }
+        if self.stack.asked.is_some() {
+            return Some(self.now + LOOK_AGAIN);
+        }
+        let retry = self.stack.retry.as_ref().and_then(|retry| retry.due);
+        retry.or_else(|| self.next_check())
+    }
+}

@@ -1,0 +1,116 @@
+//! What joins messages and effects: `(records, message, now) → (changed records, effects, report)`.
+//!
+//! Deciding is level-triggered. First the message's cause is heard (a request, a report, a task that stopped); then the
+//! stack is advanced as far as its records allow, whatever woke it. A message that comes twice, late or not at all
+//! therefore changes nothing but the time at which things happen.
+//!
+//! Invariants kept here: one attempt is out at a time, and it is closed before the next is issued; an apply names the
+//! file and content digests that were stored together; a decision counts for its content; previews, drift checks and
+//! plans that are not to be applied never reach `applying`.
+
+mod advance;
+mod approval;
+mod attempts;
+mod dependencies;
+mod draft;
+mod due;
+mod next;
+mod reports;
+mod requests;
+mod shown;
+mod wanted;
+
+use std::collections::BTreeMap;
+
+pub use dependencies::{Dependency, dependency_blocked_by};
+pub use wanted::{settings_digest, values_name};
+
+use crate::attempt::Attempt;
+use crate::id::RunId;
+use crate::message::{Cause, Message};
+use crate::request::{Request, Signed};
+use crate::run::Run;
+use crate::source::{Definition, Observation};
+use crate::stack::Stack;
+use crate::time::Timestamp;
+
+use draft::Draft;
+
+/// Everything that a decision about a stack reads.
+#[derive(Debug, Clone)]
+pub struct Records {
+    /// The stack.
+    pub stack: Stack,
+    /// What the manifests say of it.
+    pub definition: Option<Definition>,
+    /// What Git holds for it.
+    pub observation: Option<Observation>,
+    /// The run that has not ended.
+    pub run: Option<Run>,
+    /// The run that found the drift that stands.
+    pub drifted: Option<Run>,
+    /// The run that the request names, where it names one that has ended.
+    pub named: Option<Run>,
+    /// The attempt that is out.
+    pub attempt: Option<Attempt>,
+    /// What the launcher says of that attempt's task; `None` where it was not asked.
+    pub task: Option<TaskSeen>,
+    /// The request that the message names, unless it was decided before.
+    pub request: Option<Request>,
+    /// Versions of the secrets and config maps it reads, by `Kind namespace/name`; those that exist.
+    pub values: BTreeMap<String, String>,
+    /// The stacks it depends on.
+    pub dependencies: Vec<Dependency>,
+    /// Who stopped all new applies, if they are stopped.
+    pub paused: Option<Signed>,
+}
+
+/// What a launcher says of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskSeen {
+    /// None was started.
+    NeverStarted,
+    /// It, or something it started, runs.
+    Running,
+    /// Nothing of it runs any more; how it ended.
+    Stopped(String),
+}
+
+/// Time and chance, as a decision is handed them.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// Now.
+    pub now: Timestamp,
+    /// The id of the run that may be made.
+    pub run: RunId,
+}
+
+/// What was decided. All records are written in one commit; effects still to do stand in the stack's outbox.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The stack.
+    pub stack: Stack,
+    /// Runs that changed or were made.
+    pub runs: Vec<Run>,
+    /// Attempts that changed or were issued.
+    pub attempts: Vec<Attempt>,
+    /// The request with its outcome.
+    pub request: Option<Request>,
+    /// What happened, and why nothing did: for the log.
+    pub report: Vec<String>,
+}
+
+/// Decides what a message means for a stack.
+pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
+    let mut draft = Draft::new(records, moment);
+    draft.hear_effects();
+    draft.hear_attempt();
+    if matches!(message.cause, Cause::Request(_)) {
+        draft.hear_request();
+    }
+    draft.advance();
+    draft.finish()
+}
+
+#[cfg(test)]
+mod tests;

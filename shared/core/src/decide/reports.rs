@@ -1,0 +1,195 @@
+//! What a plan, an apply or a failure means for the run and the stack.
+
+use super::draft::Draft;
+use crate::effect::Effect;
+use crate::event::EventKind;
+use crate::id::AttemptId;
+use crate::plan::summary::PlanReport;
+use crate::request::Signed;
+use crate::run::{Failure, Run, RunKind, RunState, StoredPlan};
+use crate::schedule::backoff;
+use crate::source::Reason;
+use crate::spec::{ApprovePlan, DriftMode};
+use crate::stack::{Applied, AskedRun, DriftState, Retry};
+
+impl Draft {
+    /// A plan is stored.
+    pub(super) fn hear_plan(&mut self, attempt: AttemptId, report: &PlanReport) {
+        let at = self.now;
+        self.stack.checked_at = Some(at);
+        let stored = StoredPlan { attempt, report: report.clone(), at };
+        self.on_run(|run| {
+            run.before_plan = None;
+            run.plan = Some(stored);
+        });
+        let Some(run) = self.run.clone() else { return };
+        if run.cancelled_by.is_some() {
+            self.publish(EventKind::RunDropped, "The run was cancelled.");
+            return self.end_run(RunState::Cancelled);
+        }
+        self.stack.retry = None;
+        match run.kind {
+            RunKind::Drift => self.hear_drift(&run, report),
+            RunKind::Preview => self.end_planned(),
+            RunKind::Tracked | RunKind::Destroy => self.hear_wanted_plan(&run, report),
+        }
+    }
+
+    /// A plan that is to bring the stack to what Git wants.
+    fn hear_wanted_plan(&mut self, run: &Run, report: &PlanReport) {
+        if self.must_be_adopted(run, report) {
+            self.on_run(|run| run.state = RunState::AwaitingAdoption);
+            return self.publish(
+                EventKind::AdoptionRequested,
+                "A first plan waits: nobody said where the state lives.",
+            );
+        }
+        if run.spec.planned_only_because().is_some() {
+            return self.end_planned();
+        }
+        if !report.has_changes && !self.owes_outputs(run, report) {
+            self.settle(run);
+            self.publish(EventKind::RunUnchanged, "Plan no changes.");
+            return self.end_run(RunState::Unchanged);
+        }
+        self.on_run(|run| run.state = RunState::AwaitingApproval);
+    }
+
+    fn end_planned(&mut self) {
+        self.publish(EventKind::RunPlanned, "A plan was made that is not to be applied.");
+        self.end_run(RunState::Planned);
+    }
+
+    /// Whether nobody has said where the state of this stack lives, and there is none here.
+    fn must_be_adopted(&self, run: &Run, report: &PlanReport) -> bool {
+        let settled = report.backend_named || !report.state_was_empty || run.spec.state_is_new;
+        !settled && self.stack.adopted.is_none() && self.stack.applied.is_none()
+    }
+
+    /// Whether outputs are to be written that an unchanged plan alone would not write: applying it does.
+    fn owes_outputs(&self, run: &Run, report: &PlanReport) -> bool {
+        let written = &self.stack.outputs_written;
+        run.kind == RunKind::Tracked
+            && !report.state_was_empty
+            && run.spec.write_outputs.is_some()
+            && run.spec.write_outputs != *written
+    }
+
+    /// A drift check came back.
+    fn hear_drift(&mut self, run: &Run, report: &PlanReport) {
+        if run.spec.approve_plan == ApprovePlan::Disable && self.stack.planned.is_none() {
+            self.stack.planned = Some(run.wanted.clone());
+        }
+        if !report.has_changes {
+            self.stack.remediated = None;
+            if self.stack.drift.take().is_some() {
+                self.publish(EventKind::DriftResolved, "Drift that was found is gone.");
+            }
+            return self.end_run(RunState::Unchanged);
+        }
+        let before = self.stack.drift.take();
+        let known = before.as_ref().is_some_and(|drift| drift.content == report.content);
+        let resources = drifted_resources(report);
+        self.stack.drift = Some(DriftState {
+            run: run.id,
+            since: before.as_ref().map_or(self.now, |drift| drift.since),
+            resources,
+            content: report.content,
+            checks: before.map_or(0, |drift| drift.checks).saturating_add(1),
+        });
+        if !known {
+            self.publish(EventKind::DriftDetected, format!("Drift detected: {resources} resources"));
+        }
+        self.remediate(run, report);
+        let ended = self.run.clone();
+        self.end_run(RunState::Drifted);
+        self.drifted = ended;
+    }
+
+    /// Asks for a run that puts drift right, where the mode and the drift allow it.
+    fn remediate(&mut self, run: &Run, report: &PlanReport) {
+        let spec = self.definition.as_ref().map_or(&run.spec, |definition| &definition.spec);
+        if spec.drift.mode != DriftMode::Remediate || spec.approve_plan != ApprovePlan::Auto {
+            return;
+        }
+        if spec.planned_only_because().is_some() || self.stack.applied.is_none() {
+            return;
+        }
+        if let Some(why) = &report.remediation_refused {
+            return self.note(format!("drift is reported, not put right: {why}"));
+        }
+        if self.stack.remediated == Some(report.content) {
+            return self.note(
+                "drift came back unchanged after it was put right; it is reported, not put right again",
+            );
+        }
+        self.stack.remediated = Some(report.content);
+        self.stack.asked = Some(AskedRun {
+            kind: RunKind::Tracked,
+            by: Signed {
+                who: "yuba".to_owned(),
+                at: self.now,
+                from: "yuba".to_owned(),
+                message: String::new(),
+            },
+            because: Reason::Remediation,
+            expects: Some(report.content),
+            before_plan: None,
+        });
+    }
+
+    /// The plan was applied.
+    pub(super) fn hear_apply(&mut self, attempt: AttemptId, notices: &[String]) {
+        let Some(run) = self.run.clone() else { return };
+        self.stack.retry = None;
+        self.stack.checked_at = Some(self.now);
+        self.settle(&run);
+        for notice in notices {
+            self.note(notice.clone());
+        }
+        if let Some(write) = run.spec.write_outputs.clone().filter(|_| run.kind == RunKind::Tracked) {
+            let (secret, outputs) = (write.name.clone(), write.outputs.clone());
+            self.effect(Effect::WriteOutputs { attempt, secret, outputs });
+            self.stack.outputs_written = Some(write);
+        }
+        self.publish(EventKind::RunApplied, format!("Applied successfully: {}", run.revision));
+        self.end_run(RunState::Applied);
+    }
+
+    /// Reality is what the run wanted.
+    fn settle(&mut self, run: &Run) {
+        if self.stack.drift.take().is_some() {
+            self.publish(EventKind::DriftResolved, "Drift that was found is gone.");
+        }
+        self.stack.applied = Some(Applied {
+            run: run.id,
+            revision: run.revision.clone(),
+            tree: run.tree.clone(),
+            observation: run.observation,
+            wanted: run.wanted.clone(),
+            spec: run.spec.clone(),
+            commit: run.commit.clone(),
+            at: self.now,
+            destroyed: run.kind == RunKind::Destroy,
+        });
+    }
+
+    /// The run failed; what failed by itself is tried again by itself.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        let Some(run) = &self.run else { return };
+        let failures = self.stack.retry.as_ref().map_or(0, |retry| retry.failures).saturating_add(1);
+        let wait = backoff(run.spec.retry_interval, failures);
+        let due = failure.class.mends_by_itself().then(|| self.now + wait);
+        self.stack.retry = Some(Retry { failures, class: failure.class, kind: run.kind, due });
+        self.publish(EventKind::RunFailed, failure.message.clone());
+        self.on_run(|run| run.failure = Some(failure));
+        self.end_run(RunState::Failed);
+    }
+}
+
+/// How many resources a drift check found changed: those seen outside, or else those that a plan would change.
+fn drifted_resources(report: &PlanReport) -> u32 {
+    let counts = report.counts;
+    let planned = counts.create + counts.update + counts.delete + counts.replace + counts.forget;
+    if counts.drift > 0 { counts.drift } else { planned }
+}

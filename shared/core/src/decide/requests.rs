@@ -1,0 +1,309 @@
+//! What people ask for. Each request ends in an outcome: done, or refused with the reason and what to do.
+
+use super::approval::content_starts_with;
+use super::draft::Draft;
+use crate::attempt::{AttemptState, StopOrder};
+use crate::event::EventKind;
+use crate::id::{PlanId, RunId};
+use crate::job::BeforePlan;
+use crate::plan::summary::PlanReport;
+use crate::request::{Adoption, Ask, Decision, DecisionVerdict, Outcome, Request, Signed};
+use crate::run::{Run, RunKind, RunState};
+use crate::source::Reason;
+use crate::spec::ApprovePlan;
+use crate::stack::AskedRun;
+
+/// Refused, with why and what to do.
+struct Refusal(String);
+
+/// Done, with what happened.
+type Answer = Result<String, Refusal>;
+
+fn refuse(message: impl Into<String>) -> Answer {
+    Err(Refusal(message.into()))
+}
+
+impl Draft {
+    /// Decides the request that the message names; one that was decided before is left alone.
+    pub(super) fn hear_request(&mut self) {
+        let Some(request) = self.request.clone() else { return };
+        if request.outcome != Outcome::Pending {
+            return self.note("the request was decided before");
+        }
+        let answer = self.decide_request(&request);
+        let outcome = match answer {
+            Ok(message) => {
+                Outcome::Done { message, run: self.run.as_ref().map(|run| run.id).or(self.stack.latest) }
+            }
+            Err(Refusal(message)) => Outcome::Refused { message },
+        };
+        self.note(format!("request {} by {}: {outcome:?}", request.id, request.by.who));
+        self.answer(outcome);
+    }
+
+    fn decide_request(&mut self, request: &Request) -> Answer {
+        let by = &request.by;
+        match &request.ask {
+            Ask::Approve { plan, digest } => self.approve(by, plan.as_ref(), digest.as_deref()),
+            Ask::Reject => self.reject(by),
+            Ask::Reconcile => self.reconcile(by),
+            Ask::Replan => self.ask_run(
+                by,
+                RunKind::Tracked,
+                Reason::Asked(format!("{} asked for a plan", by.who)),
+                None,
+            ),
+            Ask::CheckDrift => self.check_drift(by),
+            Ask::Destroy => {
+                let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
+                self.ask_run(by, RunKind::Destroy, because, None)
+            }
+            Ask::Suspend => Ok(self.suspend(by)),
+            Ask::Resume => Ok(self.resume()),
+            Ask::Cancel { run } => self.cancel(by, *run),
+            Ask::Adopt(adoption) => self.adopt(*adoption),
+            Ask::Unlock { lock } => self.ask_backend(by, BeforePlan::Unlock(lock.clone())),
+            Ask::Recover { run } => self.recover(by, *run),
+        }
+    }
+
+    fn approve(&mut self, by: &Signed, plan: Option<&PlanId>, digest: Option<&str>) -> Answer {
+        match self.run.as_ref().map(|run| (run.state, run.number, run.plan.clone())) {
+            Some((RunState::AwaitingApproval, _, Some(stored))) => {
+                check_plan(&stored.report, plan, digest)?;
+                self.decided(by, DecisionVerdict::Approve, &stored.report);
+                Ok(format!("{} is approved; the apply starts", stored.report.plan_id))
+            }
+            Some((RunState::AwaitingAdoption, ..)) => refuse(
+                "the first plan waits for a word on its state: say `yuba adopt STACK --new` or `--state FILE` first",
+            ),
+            Some((state, number, _)) => {
+                refuse(format!("nothing waits for approval: run {number} is {state}"))
+            }
+            None => self.approve_drift(by, plan, digest),
+        }
+    }
+
+    /// Approving a drifted run starts a new run, whose content must be the same.
+    fn approve_drift(&mut self, by: &Signed, plan: Option<&PlanId>, digest: Option<&str>) -> Answer {
+        let Some(report) = self.standing_drift().cloned() else {
+            return refuse(format!("nothing waits for approval: {}", self.stack.shown.status));
+        };
+        check_plan(&report, plan, digest)?;
+        if self.stack.applied.is_none() {
+            return refuse("the stack's manifest says approvePlan: disable; nothing of it is applied");
+        }
+        self.stack.asked = Some(AskedRun {
+            kind: RunKind::Tracked,
+            by: by.clone(),
+            because: Reason::DriftApproved,
+            expects: Some(report.content),
+            before_plan: None,
+        });
+        Ok(format!(
+            "{} is approved; it is planned once more and applied if nothing else changed",
+            report.plan_id
+        ))
+    }
+
+    fn standing_drift(&self) -> Option<&PlanReport> {
+        self.stack.drift.as_ref()?;
+        self.drifted.as_ref().and_then(|run| run.plan.as_ref()).map(|plan| &plan.report)
+    }
+
+    fn reject(&mut self, by: &Signed) -> Answer {
+        let waiting = [RunState::AwaitingApproval, RunState::AwaitingAdoption];
+        let stored =
+            self.run.as_ref().filter(|run| waiting.contains(&run.state)).and_then(|run| run.plan.clone());
+        let Some(stored) = stored else {
+            return refuse(format!("nothing waits for a decision: {}", self.stack.shown.status));
+        };
+        self.decided(by, DecisionVerdict::Reject, &stored.report);
+        self.end_run(RunState::Discarded);
+        Ok(format!("{} is rejected; nothing is applied until something changes", stored.report.plan_id))
+    }
+
+    /// Writes a decision down; a person's second of the same kind on the same content counts once.
+    fn decided(&mut self, by: &Signed, verdict: DecisionVerdict, report: &PlanReport) {
+        let decision = Decision { verdict, content: report.content, by: by.clone() };
+        self.on_run(|run| {
+            let same = |old: &Decision| {
+                old.verdict == verdict && old.content == report.content && old.by.who == by.who
+            };
+            if !run.decisions.iter().any(same) {
+                run.decisions.push(decision);
+            }
+        });
+        let word = if verdict == DecisionVerdict::Approve { "approved" } else { "rejected" };
+        self.publish(EventKind::PlanDecided, format!("{} {word} {}.", by.who, report.plan_id));
+    }
+
+    fn reconcile(&mut self, by: &Signed) -> Answer {
+        let changed = self.wanted().is_some_and(|wanted| self.stack.planned.as_ref() != Some(&wanted));
+        let failed = self.stack.retry.is_some();
+        if let Some(run) = &self.run {
+            return Ok(format!("run {} is {} already", run.number, run.state));
+        }
+        if changed {
+            return Ok("something changed; a run is made".to_owned());
+        }
+        if failed || self.stack.applied.is_none() {
+            return self.ask_run(
+                by,
+                self.wanted_kind(),
+                Reason::Asked(format!("{} asked to reconcile", by.who)),
+                None,
+            );
+        }
+        self.check_drift(by)
+    }
+
+    fn wanted_kind(&self) -> RunKind {
+        let destroy = self.definition.as_ref().is_some_and(|definition| definition.spec.destroy);
+        if destroy { RunKind::Destroy } else { RunKind::Tracked }
+    }
+
+    fn check_drift(&mut self, by: &Signed) -> Answer {
+        let destroyed = self.stack.applied.as_ref().is_some_and(|applied| applied.destroyed);
+        if destroyed {
+            return refuse("the stack was destroyed; there is nothing whose drift could be checked");
+        }
+        if let Some(run) = self.run.as_ref().filter(|run| run.state != RunState::Planning) {
+            return refuse(format!("run {} is {}; its plan shows what drifted", run.number, run.state));
+        }
+        let approve = self.definition.as_ref().map(|definition| &definition.spec.approve_plan);
+        if self.stack.applied.is_none() && approve != Some(&ApprovePlan::Disable) {
+            return refuse("nothing of the stack was applied yet; there is nothing to compare reality with");
+        }
+        let because = Reason::Asked(format!("{} asked for a drift check", by.who));
+        self.ask_run(by, RunKind::Drift, because, None)
+    }
+
+    /// Asks for a run. One that only waits gives way; one that acts goes on, and the new one comes after it.
+    fn ask_run(
+        &mut self,
+        by: &Signed,
+        kind: RunKind,
+        because: Reason,
+        before_plan: Option<BeforePlan>,
+    ) -> Answer {
+        self.refuse_suspended()?;
+        self.stack.asked = Some(AskedRun { kind, by: by.clone(), because, expects: None, before_plan });
+        match self.run.as_ref().map(|run| (run.state, run.number)) {
+            None => Ok("a run is made".to_owned()),
+            Some((state @ (RunState::Planning | RunState::Applying), number)) => {
+                Ok(format!("run {number} is {state}; the run is made when it has ended"))
+            }
+            Some((_, number)) => {
+                self.supersede();
+                Ok(format!("run {number} is superseded; a new run is made"))
+            }
+        }
+    }
+
+    fn refuse_suspended(&self) -> Result<(), Refusal> {
+        if self.definition.as_ref().is_some_and(|definition| definition.spec.suspend) {
+            return Err(Refusal(
+                "the manifest suspends the stack: set `suspend: false` there first".to_owned(),
+            ));
+        }
+        match &self.stack.suspended {
+            Some(by) => Err(Refusal(format!("{} suspended the stack: say `yuba resume` first", by.who))),
+            None => Ok(()),
+        }
+    }
+
+    /// A run that touches the backend by hand: refused while anything of the stack may still hold its lock.
+    fn ask_backend(&mut self, by: &Signed, before: BeforePlan) -> Answer {
+        if let Some(attempt) = &self.attempt {
+            return refuse(format!(
+                "attempt {} is out and may hold the lock; cancel its run or wait for it",
+                attempt.id
+            ));
+        }
+        let because = match &before {
+            BeforePlan::Unlock(lock) => Reason::Asked(format!("{} asked to release lock {lock}", by.who)),
+            BeforePlan::PushState(_) => {
+                Reason::Asked(format!("{} asked to push the state that was left behind", by.who))
+            }
+        };
+        self.ask_run(by, RunKind::Tracked, because, Some(before))
+    }
+
+    fn recover(&mut self, by: &Signed, run: RunId) -> Answer {
+        let left = self.recoverable(run);
+        match left {
+            Some(attempt) => self.ask_backend(by, BeforePlan::PushState(attempt)),
+            None => refuse(format!("run {run} left no state behind that could be pushed")),
+        }
+    }
+
+    fn recoverable(&self, run: RunId) -> Option<crate::id::AttemptId> {
+        let run = self.named.as_ref().filter(|known| known.id == run)?;
+        run.failure.as_ref().filter(|failure| failure.errored_state)?;
+        run.attempts.last().map(|note| note.id)
+    }
+
+    fn suspend(&mut self, by: &Signed) -> String {
+        self.stack.suspended = Some(by.clone());
+        "suspended: no new run is made; one that is under way goes on".to_owned()
+    }
+
+    fn resume(&mut self) -> String {
+        let by_manifest = self.definition.as_ref().is_some_and(|definition| definition.spec.suspend);
+        let by_person = self.stack.suspended.take().is_some();
+        match (by_person, by_manifest) {
+            (_, true) => "the manifest still suspends the stack: set `suspend: false` there".to_owned(),
+            (true, false) => "resumed".to_owned(),
+            (false, false) => "nothing was suspended".to_owned(),
+        }
+    }
+
+    fn cancel(&mut self, by: &Signed, named: Option<RunId>) -> Answer {
+        let Some(run) = self.run.clone() else { return refuse("no run is under way") };
+        if named.is_some_and(|named| named != run.id) {
+            return refuse(format!("that run has ended; the run under way is {}", run.id));
+        }
+        self.on_run(|run| run.cancelled_by = Some(by.clone()));
+        match self.attempt.as_mut() {
+            Some(attempt) if attempt.state == AttemptState::Claimed => {
+                attempt
+                    .stop
+                    .get_or_insert(StopOrder { at: self.now, why: format!("{} cancelled the run", by.who) });
+                Ok(format!("run {} is asked to stop", run.number))
+            }
+            _ => {
+                self.end_attempt(format!("cancelled by {}", by.who));
+                self.publish(EventKind::RunDropped, format!("{} cancelled the run.", by.who));
+                self.end_run(RunState::Cancelled);
+                Ok(format!("run {} is cancelled", run.number))
+            }
+        }
+    }
+
+    fn adopt(&mut self, adoption: Adoption) -> Answer {
+        let waits = |run: &Run| run.state == RunState::AwaitingAdoption;
+        if !self.run.as_ref().is_some_and(waits) {
+            return refuse(format!("the stack does not wait for adoption: {}", self.stack.shown.status));
+        }
+        self.stack.adopted = Some(adoption);
+        Ok(match adoption {
+            Adoption::New => "adopted: the stack starts with an empty state".to_owned(),
+            Adoption::Imported => "adopted: the stack is planned again with the imported state".to_owned(),
+        })
+    }
+}
+
+/// Whether what somebody approves is what waits.
+fn check_plan(report: &PlanReport, plan: Option<&PlanId>, digest: Option<&str>) -> Result<(), Refusal> {
+    let current = format!("{}@{}", report.plan_id, report.content.short());
+    if let Some(plan) = plan.filter(|plan| **plan != report.plan_id) {
+        return Err(Refusal(format!("{plan} is not the plan that waits: that is {current}")));
+    }
+    match digest {
+        Some(digest) if !content_starts_with(report.content, digest) => Err(Refusal(format!(
+            "the plan was made again and its content differs from @{digest}: it is {current} now"
+        ))),
+        _ => Ok(()),
+    }
+}

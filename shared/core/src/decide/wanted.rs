@@ -1,0 +1,48 @@
+//! What a stack should be planned for now.
+
+use serde_json::json;
+
+use super::draft::Draft;
+use crate::id::{InputsDigest, SecretName};
+use crate::spec::{StackSpec, ValuesKind};
+use crate::stack::Wanted;
+
+impl Draft {
+    /// What manifests, Git and values want now; `None` until both were seen.
+    pub(super) fn wanted(&self) -> Option<Wanted> {
+        let (definition, observation) = (self.definition.as_ref()?, self.observation.as_ref()?);
+        Some(Wanted {
+            closure: observation.closure,
+            settings: settings_digest(&definition.spec),
+            values: self.values.clone(),
+        })
+    }
+}
+
+/// Digest of the settings that a plan depends on. Never approvePlan, suspend, intervals or labels: an approval written
+/// into the manifest must not change the plan that it approves.
+pub fn settings_digest(spec: &StackSpec) -> InputsDigest {
+    let settings = json!({
+        "source": spec.source,
+        "path": spec.path,
+        "vars": spec.vars,
+        "vars_from": spec.vars_from,
+        "tf_vars_files": spec.tf_vars_files,
+        "backend": spec.backend,
+        "workspace": spec.workspace,
+        "engine": spec.engine,
+        "roles": spec.roles,
+        "destroy": spec.destroy,
+        "write_outputs": spec.write_outputs,
+        "planned_only": spec.planned_only_because(),
+    });
+    InputsDigest::of(settings.to_string().as_bytes())
+}
+
+/// How values are named in records and to people: `Secret default/vpc-outputs`.
+pub fn values_name(kind: ValuesKind, name: &SecretName) -> String {
+    match kind {
+        ValuesKind::Secret => format!("Secret {name}"),
+        ValuesKind::ConfigMap => format!("ConfigMap {name}"),
+    }
+}
