@@ -6,6 +6,7 @@ pub mod effect;
 pub mod event;
 pub mod id;
 pub mod job;
+pub mod manifest_root;
 pub mod message;
 pub mod plan;
 pub mod record;
