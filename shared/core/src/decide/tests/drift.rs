@@ -1,0 +1,140 @@
+//! Drift: found, reported, put right, and never a back door.
+
+use super::world::World;
+use crate::request::Ask;
+use crate::run::{RunKind, RunState};
+use crate::source::Reason;
+use crate::spec::{ApprovePlan, DriftMode, StackSpec};
+use crate::time::Span;
+
+const APPROVE: Ask = Ask::Approve { plan: None, digest: None };
+
+fn remediating(spec: &mut StackSpec) {
+    spec.approve_plan = ApprovePlan::Auto;
+    spec.drift.mode = DriftMode::Remediate;
+}
+
+#[test]
+fn drift_is_reported_and_can_be_approved() {
+    let mut world = World::applied(|_| {});
+    world.passes(Span::minutes(12));
+    assert_eq!(world.run().kind, RunKind::Drift);
+    world.planned("by hand");
+    assert_eq!(world.shown(), "False: Drift detected: 3 resources");
+    world.ask(APPROVE);
+    assert_eq!(
+        (world.run().kind, &world.run().because[..]),
+        (RunKind::Tracked, &[Reason::DriftApproved][..])
+    );
+    world.planned("by hand");
+    assert_eq!(world.states(), "applied drifted applying", "the same content needs no second approval");
+    world.reports_applied();
+    assert_eq!(world.stack.drift, None);
+}
+
+#[test]
+fn an_approved_drift_that_became_something_else_waits_again() {
+    let mut world = World::applied(|_| {});
+    world.passes(Span::minutes(12));
+    world.planned("by hand");
+    world.ask(APPROVE);
+    world.planned("more by hand");
+    assert_eq!(world.run().state, RunState::AwaitingApproval);
+    assert!(
+        world.shown().contains("it differs from the drift that was to be put right"),
+        "{}",
+        world.shown()
+    );
+}
+
+#[test]
+fn drift_is_put_right_where_the_mode_allows_and_reported_when_it_comes_back_unchanged() {
+    let mut world = World::applied(remediating);
+    world.passes(Span::minutes(12));
+    world.planned("by hand");
+    world.planned("by hand");
+    world.reports_applied();
+    assert_eq!(world.states(), "applied drifted applied");
+    world.passes(Span::minutes(12));
+    world.planned("by hand");
+    assert_eq!(world.states(), "applied drifted applied drifted", "not put right again");
+}
+
+#[test]
+fn drift_that_stays_away_for_a_check_may_be_put_right_again() {
+    let mut world = World::applied(remediating);
+    world.passes(Span::minutes(12));
+    world.planned("by hand");
+    world.planned("by hand");
+    world.reports_applied();
+    world.passes(Span::minutes(12));
+    world.planned("");
+    world.passes(Span::minutes(12));
+    world.planned("by hand");
+    assert_eq!(world.states(), "applied drifted applied unchanged drifted planning");
+}
+
+#[test]
+fn what_may_not_be_put_right_by_itself_is_reported() {
+    let mut world = World::applied(remediating);
+    world.passes(Span::minutes(12));
+    world.planned_as("deleted", |report| {
+        report.remediation_refused = Some("it would replace toy_database.a".to_owned());
+    });
+    assert_eq!(world.states(), "applied drifted");
+}
+
+#[test]
+fn a_rejected_revision_is_not_applied_by_the_door_of_drift() {
+    let mut world = World::applied(|_| {});
+    world.push("b");
+    world.planned("second");
+    world.ask(Ask::Reject);
+    world.passes(Span::minutes(12));
+    assert_eq!(world.run().kind, RunKind::Drift);
+    assert_eq!(
+        world.run().revision.to_string(),
+        format!("main@sha1:{}", "a".repeat(40)),
+        "the applied revision is checked"
+    );
+    world.planned("by hand");
+    world.ask(APPROVE);
+    assert_eq!(world.run().revision.to_string(), format!("main@sha1:{}", "a".repeat(40)));
+}
+
+#[test]
+fn no_drift_is_said_with_the_revision() {
+    let mut world = World::applied(|_| {});
+    world.ask(Ask::CheckDrift);
+    world.planned("");
+    assert_eq!(world.shown(), format!("True: No drift: main@sha1:{}", "a".repeat(40)));
+}
+
+#[test]
+fn a_disabled_stack_only_looks_for_drift() {
+    let mut world = World::new(|spec| spec.approve_plan = ApprovePlan::Disable);
+    world.push("a");
+    assert_eq!(world.run().kind, RunKind::Drift);
+    world.planned("anything");
+    assert_eq!(world.states(), "drifted");
+    assert!(world.ask(APPROVE).starts_with("refused: "));
+    world.passes(Span::minutes(12));
+    assert_eq!(world.states(), "drifted planning");
+}
+
+#[test]
+fn a_stack_whose_drift_is_not_looked_for_is_left_alone() {
+    let mut world = World::applied(|spec| spec.drift.mode = DriftMode::Off);
+    world.passes(Span::hours(48));
+    assert_eq!(world.states(), "applied");
+}
+
+#[test]
+fn a_push_during_a_drift_check_is_planned_when_the_check_has_ended() {
+    let mut world = World::applied(|_| {});
+    world.passes(Span::minutes(12));
+    world.push("b");
+    world.planned("by hand");
+    assert_eq!(world.states(), "applied drifted planning");
+    assert_eq!(world.run().kind, RunKind::Tracked);
+}

@@ -1,0 +1,185 @@
+//! What fails, is lost, comes twice or late.
+
+use super::world::World;
+use crate::attempt::{AttemptReport, AttemptState};
+use crate::effect::Effect;
+use crate::message::{AttemptNews, Cause};
+use crate::request::Ask;
+use crate::run::{FailureClass, RunState};
+use crate::spec::ApprovePlan;
+use crate::time::Span;
+
+fn auto(spec: &mut crate::spec::StackSpec) {
+    spec.approve_plan = ApprovePlan::Auto;
+}
+
+#[test]
+fn the_same_message_twice_changes_nothing() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let attempt = world.out().id;
+    let before = (world.stack.clone(), world.runs.clone());
+    world.push("a");
+    world.wake(Cause::Attempt { attempt, what: AttemptNews::Claimed });
+    assert_eq!(world.runs, before.1);
+    assert_eq!(world.stack.outbox, before.0.outbox);
+    assert_eq!(world.stack.events, before.0.events);
+}
+
+#[test]
+fn a_lost_plan_is_made_again_under_a_new_claim() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let lost = world.out().id;
+    world.task_stops();
+    let closed = world.attempts.iter().find(|attempt| attempt.id == lost).unwrap();
+    assert_eq!(closed.state, AttemptState::Closed);
+    assert_eq!((world.out().id.number, world.run().state), (2, RunState::Planning));
+    world.task_stops();
+    world.task_stops();
+    assert_eq!(world.states(), "failed");
+    world.passes(Span::seconds(16));
+    assert_eq!(world.states(), "failed planning");
+}
+
+#[test]
+fn a_lost_apply_fails_and_is_planned_anew_and_waits_where_approval_is_owed() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    world.ask(Ask::Approve { plan: None, digest: None });
+    world.claims();
+    world.task_stops();
+    insta::assert_snapshot!(world.shown(), @"False: Apply failed: the apply attempt was lost: its task stopped without a report (signal 9); the state may hold half of the plan and the backend may still be locked: the next plan tells");
+    world.passes(Span::seconds(16));
+    world.planned("the rest");
+    assert_eq!(world.states(), "failed awaiting-approval");
+}
+
+#[test]
+fn a_report_that_was_written_counts_even_when_its_message_is_lost() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.claims();
+    let attempt = world.out();
+    attempt.state = AttemptState::Reported;
+    attempt.report =
+        Some(AttemptReport::Stopped { message: "told to".to_owned(), acted: false, errored_state: false });
+    world.passes(Span::seconds(31));
+    assert_eq!(world.run().state, RunState::Failed);
+}
+
+#[test]
+fn what_only_new_input_can_mend_waits_for_it() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.reports_failed(FailureClass::Configuration);
+    world.passes(Span::hours(24));
+    assert_eq!(world.states(), "failed");
+    assert_eq!(world.shown(), "False: Plan failed: it broke");
+    world.push("b");
+    assert_eq!(world.states(), "failed planning");
+}
+
+#[test]
+fn what_time_can_mend_is_tried_again_ever_more_seldom() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let mut waits = Vec::new();
+    for _ in 0..4 {
+        world.reports_failed(FailureClass::Transient);
+        let wait = world.stack.retry.as_ref().unwrap().due.unwrap().since(world.now);
+        waits.push(wait.to_string());
+        world.passes(wait);
+    }
+    assert_eq!(waits, ["15s", "30s", "1m0s", "2m0s"]);
+}
+
+#[test]
+fn a_state_that_moved_under_the_plan_is_planned_again() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned("first");
+    world.reports_failed(FailureClass::StalePlan);
+    assert_eq!(world.states(), "planning");
+    world.planned("second");
+    assert_eq!(world.states(), "applying");
+}
+
+#[test]
+fn an_attempt_that_takes_too_long_is_asked_to_stop_and_killed_only_much_later() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.claims();
+    world.passes(Span::minutes(33));
+    assert!(world.out().stop.is_some(), "asked to stop");
+    let killed = |world: &World| {
+        world.stack.outbox.iter().any(|pending| matches!(pending.effect, Effect::KillTask { .. }))
+    };
+    world.passes(Span::minutes(14));
+    assert!(!killed(&world));
+    world.passes(Span::minutes(2));
+    assert!(killed(&world));
+}
+
+#[test]
+fn a_cancelled_run_ends_when_its_task_has_stopped() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.claims();
+    world.ask(Ask::Cancel { run: None });
+    assert_eq!(world.states(), "planning");
+    world.reports(AttemptReport::Stopped {
+        message: "told to".to_owned(),
+        acted: false,
+        errored_state: false,
+    });
+    assert_eq!(world.states(), "cancelled");
+    world.passes(Span::hours(1));
+    assert_eq!(world.states(), "cancelled", "it is not made again until something changes");
+}
+
+#[test]
+fn a_run_cancelled_before_its_task_claimed_ends_at_once_and_the_claim_is_closed() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let out = world.out().id;
+    world.ask(Ask::Cancel { run: None });
+    assert_eq!(world.states(), "cancelled");
+    assert_eq!(world.attempts.iter().find(|attempt| attempt.id == out).unwrap().state, AttemptState::Closed);
+}
+
+#[test]
+fn a_task_that_cannot_be_started_fails_its_run_with_the_reason() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let pending =
+        world.stack.outbox.iter_mut().find(|pending| matches!(pending.effect, Effect::StartTask { .. }));
+    let pending = pending.unwrap();
+    pending.given_up = true;
+    pending.trouble = Some("no such program".to_owned());
+    world.passes(Span::minutes(1));
+    assert_eq!(world.shown(), "False: Plan failed: the task could not be started: no such program");
+}
+
+#[test]
+fn a_revision_that_cannot_be_planned_fails_at_once_with_what_is_wrong() {
+    let mut world = World::applied(auto);
+    world.observation.as_mut().unwrap().problems = vec!["module ../gone does not exist".to_owned()];
+    world.observation.as_mut().unwrap().closure = crate::id::ClosureDigest::of(b"gone");
+    world.passes(Span::minutes(20));
+    assert_eq!(world.states(), "applied failed");
+    assert_eq!(world.shown(), "False: Plan failed: module ../gone does not exist");
+}
+
+#[test]
+fn unlocking_is_refused_while_an_attempt_may_hold_the_lock() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.claims();
+    let answer = world.ask(Ask::Unlock { lock: "7".to_owned() });
+    assert!(answer.starts_with("refused: attempt "), "{answer}");
+    world.reports_failed(FailureClass::Locked);
+    world.ask(Ask::Unlock { lock: "7".to_owned() });
+    assert!(world.out().job.before_plan.is_some());
+}

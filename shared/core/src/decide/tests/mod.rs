@@ -1,0 +1,7 @@
+//! What is decided, told as stories over one stack.
+
+mod drift;
+mod faults;
+mod runs;
+mod settings;
+mod world;

@@ -1,0 +1,318 @@
+//! A world of one stack, and a small language over it: what Git, people and tasks do, and what is decided.
+
+use ulid::Ulid;
+
+use super::settings::spec;
+
+use crate::attempt::{Attempt, AttemptReport, AttemptState};
+use crate::decide::{Decision, Dependency, Moment, Records, TaskSeen, decide};
+use crate::effect::Effect;
+use crate::id::{ClosureDigest, ContentDigest, FileDigest, Phase, RequestId, RunId, StackId, StackName};
+
+use crate::message::{AttemptNews, Cause, Message, Wake};
+use crate::plan::summary::{PlanCounts, PlanReport};
+use crate::request::{Ask, Outcome, Request, Signed};
+use crate::run::{Failure, FailureClass, Run, RunState};
+use crate::source::{CommitFacts, Definition, Observation, Reason};
+use crate::spec::{EngineTool, StackSpec};
+use crate::stack::Stack;
+use crate::time::{Span, Timestamp};
+
+/// One stack, everything that is known of it, and the hands that change it.
+pub(super) struct World {
+    pub(super) now: Timestamp,
+    pub(super) stack: Stack,
+    pub(super) definition: Definition,
+    pub(super) observation: Option<Observation>,
+    pub(super) runs: Vec<Run>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) values: Vec<(&'static str, &'static str)>,
+    pub(super) blocked_by: Option<&'static str>,
+    pub(super) paused: bool,
+    ids: u64,
+}
+
+impl World {
+    /// A stack whose manifest was just read, with its settings changed.
+    pub(super) fn new(change: impl FnOnce(&mut StackSpec)) -> Self {
+        let id = StackId(Ulid::from_parts(1, 1));
+        let name = StackName::new("infra", "network");
+        let now = Timestamp(1_796_000_000_000);
+        let mut settings = spec();
+        change(&mut settings);
+        let definition = Definition {
+            stack: id,
+            name: name.clone(),
+            set: crate::id::ManifestSetName("flux".to_owned()),
+            snapshot: 1,
+            spec: settings,
+            place: "flux/network.yaml:1".to_owned(),
+            vanished: None,
+            author: None,
+        };
+        Self {
+            now,
+            stack: Stack::new(id, name, now),
+            definition,
+            observation: None,
+            runs: Vec::new(),
+            attempts: Vec::new(),
+            values: Vec::new(),
+            blocked_by: None,
+            paused: false,
+            ids: 0,
+        }
+    }
+
+    /// A stack that a first run has applied.
+    pub(super) fn applied(change: impl FnOnce(&mut StackSpec)) -> Self {
+        let mut world = Self::new(change);
+        world.push("a");
+        world.planned("first");
+        if world.run().state == RunState::AwaitingApproval {
+            world.ask(Ask::Approve { plan: None, digest: None });
+        }
+        world.reports_applied();
+        world
+    }
+
+    /// A commit that changes the stack's closure.
+    pub(super) fn push(&mut self, letter: &str) {
+        let commit = letter.repeat(40);
+        let number = self.observation.as_ref().map_or(0, |seen| seen.number) + 1;
+        self.observation = Some(Observation {
+            stack: self.stack.id,
+            source: self.definition.spec.source.clone(),
+            number,
+            revision: format!("main@sha1:{commit}").parse().unwrap(),
+            tree: commit.parse().unwrap(),
+            closure: ClosureDigest::of(letter.as_bytes()),
+            changed: vec![Reason::Path {
+                path: format!("network/{letter}.tf"),
+                change: "changed".to_owned(),
+                because: "stack directory".to_owned(),
+            }],
+            changed_count: 1,
+            problems: Vec::new(),
+            commit: CommitFacts {
+                id: commit.parse().unwrap(),
+                author: "ada".to_owned(),
+                subject: "Change".to_owned(),
+            },
+            at: self.now,
+        });
+        self.wake(Cause::Observation { source: self.definition.spec.source.clone(), number });
+    }
+
+    /// A commit that changes the manifest alone.
+    pub(super) fn edit(&mut self, change: impl FnOnce(&mut StackSpec)) {
+        change(&mut self.definition.spec);
+        self.definition.snapshot += 1;
+        let (set, snapshot) = (self.definition.set.clone(), self.definition.snapshot);
+        self.wake(Cause::Definition { set, snapshot });
+    }
+
+    /// Time passes, and the scheduler wakes what is due.
+    pub(super) fn passes(&mut self, span: Span) {
+        self.now = self.now + span;
+        if let Some(slot) = self.stack.due.filter(|due| *due <= self.now) {
+            self.wake(Cause::Due { slot });
+        }
+    }
+
+    /// Somebody asks; what they are told.
+    pub(super) fn ask(&mut self, ask: Ask) -> String {
+        self.ids += 1;
+        let id = RequestId(Ulid::from_parts(3, u128::from(self.ids)));
+        let by =
+            Signed { who: "ada".to_owned(), at: self.now, from: "cli".to_owned(), message: String::new() };
+        let request = Request { id, stack: self.stack.id, by, ask, outcome: Outcome::Pending };
+        let decision = self.decide(Cause::Request(id), Some(request), None);
+        match decision.request.unwrap().outcome {
+            Outcome::Pending => "pending".to_owned(),
+            Outcome::Done { message, .. } => message,
+            Outcome::Refused { message } => format!("refused: {message}"),
+        }
+    }
+
+    /// The attempt that is out claims, and reports a plan of this content (empty: nothing to change).
+    pub(super) fn planned(&mut self, content: &str) {
+        self.planned_as(content, |_| {});
+    }
+
+    /// The same, with the report changed.
+    pub(super) fn planned_as(&mut self, content: &str, change: impl FnOnce(&mut PlanReport)) {
+        let run = self.run();
+        let mut report = PlanReport {
+            plan_id: run.revision.plan_id(),
+            content: ContentDigest::of(content.as_bytes()),
+            file: FileDigest::of(content.as_bytes()),
+            counts: PlanCounts { update: 3, ..PlanCounts::default() },
+            has_changes: !content.is_empty(),
+            applyable: true,
+            state_was_empty: false,
+            backend_named: true,
+            engine: EngineTool::Tofu,
+            engine_version: "1.9.0".to_owned(),
+            notices: Vec::new(),
+            drifted: false,
+            remediation_refused: None,
+        };
+        change(&mut report);
+        self.reports(AttemptReport::Planned(report));
+    }
+
+    /// The apply that is out claims and reports that all went well.
+    pub(super) fn reports_applied(&mut self) {
+        self.reports(AttemptReport::Applied { outputs: Vec::new(), resources: 3, notices: Vec::new() });
+    }
+
+    /// The attempt that is out claims and reports a failure.
+    pub(super) fn reports_failed(&mut self, class: FailureClass) {
+        let message = "it broke".to_owned();
+        let failure = Failure { class, message, detail: String::new(), lock: None, errored_state: false };
+        self.reports(AttemptReport::Failed(failure));
+    }
+
+    /// The attempt that is out claims and reports.
+    pub(super) fn reports(&mut self, report: AttemptReport) {
+        self.claims();
+        let attempt = self.out();
+        attempt.state = AttemptState::Reported;
+        attempt.report = Some(report);
+        let id = attempt.id;
+        self.wake(Cause::Attempt { attempt: id, what: AttemptNews::Reported });
+    }
+
+    /// The attempt that is out claims.
+    pub(super) fn claims(&mut self) {
+        let now = self.now;
+        let attempt = self.out();
+        assert_ne!(attempt.state, AttemptState::Closed, "a closed attempt cannot be claimed");
+        attempt.state = AttemptState::Claimed;
+        attempt.claimed_at = Some(now);
+        let id = attempt.id;
+        self.started(id.phase);
+        self.wake(Cause::Attempt { attempt: id, what: AttemptNews::Claimed });
+    }
+
+    /// The launcher says that the task of the attempt that is out has stopped.
+    pub(super) fn task_stops(&mut self) {
+        let id = self.out().id;
+        self.started(id.phase);
+        let stopped = Some(TaskSeen::Stopped("signal 9".to_owned()));
+        self.decide(Cause::Attempt { attempt: id, what: AttemptNews::Stopped }, None, stopped);
+    }
+
+    fn started(&mut self, phase: Phase) {
+        let start =
+            |effect: &Effect| matches!(effect, Effect::StartTask { attempt } if attempt.phase == phase);
+        self.stack.outbox.retain(|pending| !start(&pending.effect));
+    }
+
+    /// Wakes the stack.
+    pub(super) fn wake(&mut self, cause: Cause) -> Decision {
+        let task = matches!(cause, Cause::Due { .. }).then_some(TaskSeen::Running);
+        self.decide(cause, None, task)
+    }
+
+    fn decide(&mut self, cause: Cause, request: Option<Request>, task: Option<TaskSeen>) -> Decision {
+        self.ids += 1;
+        let moment = Moment { now: self.now, run: RunId(Ulid::from_parts(2, u128::from(self.ids))) };
+        let run = self.stack.run.and_then(|id| self.runs.iter().find(|run| run.id == id).cloned());
+        let out = run.as_ref().and_then(Run::attempt_out);
+        let records = Records {
+            stack: self.stack.clone(),
+            definition: Some(self.definition.clone()),
+            observation: self.observation.clone(),
+            drifted: self
+                .stack
+                .drift
+                .as_ref()
+                .and_then(|drift| self.runs.iter().find(|run| run.id == drift.run).cloned()),
+            named: self.runs.iter().rev().find(|run| run.failure.is_some()).cloned(),
+            attempt: self.attempts.iter().find(|attempt| Some(attempt.id) == out).cloned(),
+            run,
+            task,
+            request,
+            values: self
+                .values
+                .iter()
+                .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
+                .collect(),
+            dependencies: self.dependencies(),
+            paused: self.paused.then(|| Signed {
+                who: "eve".to_owned(),
+                at: self.now,
+                from: "cli".to_owned(),
+                message: String::new(),
+            }),
+        };
+        let decision = decide(records, &Message::new(Wake::Stack(self.stack.id), cause), moment);
+        self.commit(&decision);
+        decision
+    }
+
+    fn dependencies(&self) -> Vec<Dependency> {
+        let blocked_by = self.blocked_by.map(str::to_owned);
+        let name = StackName::new("infra", "dns");
+        self.definition
+            .spec
+            .depends_on
+            .iter()
+            .map(|_| Dependency { name: name.clone(), blocked_by: blocked_by.clone() })
+            .collect()
+    }
+
+    fn commit(&mut self, decision: &Decision) {
+        self.stack = decision.stack.clone();
+        for run in &decision.runs {
+            self.runs.retain(|known| known.id != run.id);
+            self.runs.push(run.clone());
+        }
+        for attempt in &decision.attempts {
+            self.attempts.retain(|known| known.id != attempt.id);
+            self.attempts.push(attempt.clone());
+        }
+        self.runs.sort_by_key(|run| run.number);
+        self.check();
+    }
+
+    /// What must hold after every decision.
+    fn check(&self) {
+        let out: Vec<_> = self.runs.iter().filter_map(Run::attempt_out).collect();
+        assert!(out.len() <= 1, "at most one attempt is out: {out:?}");
+        let open = self
+            .attempts
+            .iter()
+            .filter(|attempt| matches!(attempt.state, AttemptState::Issued | AttemptState::Claimed));
+        assert!(open.count() <= 1, "at most one claim is open");
+        let going = self.runs.iter().filter(|run| !run.state.is_terminal()).count();
+        assert_eq!(
+            going,
+            usize::from(self.stack.run.is_some()),
+            "the stack is held by a run that has not ended, or by none"
+        );
+    }
+
+    /// The newest run.
+    pub(super) fn run(&self) -> &Run {
+        self.runs.last().expect("a run was made")
+    }
+
+    /// The states of all runs, oldest first.
+    pub(super) fn states(&self) -> String {
+        self.runs.iter().map(|run| run.state.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// READY and STATUS as lists show them.
+    pub(super) fn shown(&self) -> String {
+        format!("{:?}: {}", self.stack.shown.ready, self.stack.shown.status)
+    }
+
+    /// The attempt that is out.
+    pub(super) fn out(&mut self) -> &mut Attempt {
+        let out = self.run().attempt_out().expect("an attempt is out");
+        self.attempts.iter_mut().find(|attempt| attempt.id == out).expect("it has a record")
+    }
+}
