@@ -76,7 +76,12 @@ impl Key {
 
     /// A configured place of manifests.
     pub fn manifest_set(set: &ManifestSetName) -> Self {
-        Self::new(format!("manifests#{set}"), "set")
+        Self::new(manifests_partition(set), "set")
+    }
+
+    /// That a set of manifests holds, or held, a stack.
+    pub fn set_stack(set: &ManifestSetName, stack: StackId) -> Self {
+        Self::new(manifests_partition(set), format!("stack#{stack}"))
     }
 
     /// A request of a person or program.
@@ -114,6 +119,11 @@ pub fn stack_partition(stack: StackId) -> String {
 /// The partition of a source and of the stacks that lie in it.
 pub fn source_partition(source: &SourceName) -> String {
     format!("source#{source}")
+}
+
+/// The partition of a set of manifests and of the stacks that it holds or held.
+pub fn manifests_partition(set: &ManifestSetName) -> String {
+    format!("manifests#{set}")
 }
 
 /// The partition of the stacks that wait for a stack.
@@ -217,7 +227,7 @@ impl Record for StackAlias {
 /// An edge: the record at `at` concerns the stack. It carries nothing; its key is the fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Its key, made by [`Key::dependant`], [`Key::reader`] or [`Key::source_stack`].
+    /// Its key, made by [`Key::dependant`], [`Key::reader`], [`Key::source_stack`] or [`Key::set_stack`].
     pub at: Key,
     /// The stack.
     pub stack: StackId,

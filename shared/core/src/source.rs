@@ -1,5 +1,7 @@
 //! Sources, what was seen in them, and what the manifests say: the records that the `source` function keeps.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{
@@ -54,6 +56,9 @@ pub struct Seen {
     pub tree: TreeId,
     /// When it was found.
     pub at: Timestamp,
+    /// The number of the look that found it and woke every stack it had to. A stack whose observation has a greater one
+    /// may not have been woken yet.
+    pub observation: u64,
 }
 
 /// Why a look at a source failed.
@@ -180,10 +185,15 @@ impl Record for Definition {
 pub struct ManifestSetRecord {
     /// Its name: what was given to `--manifests`.
     pub name: ManifestSetName,
-    /// Counts upwards with every changed set of documents.
+    /// Counts upwards with every changed set of documents, from before the first of it is taken over.
     pub snapshot: u64,
+    /// The last snapshot that was taken over whole. A stack whose definition has a greater one may not have been woken
+    /// yet.
+    pub taken: u64,
     /// Digest of the documents of the last snapshot that was taken over whole.
     pub digest: Option<String>,
+    /// Versions of the config maps that it wrote and woke the readers of, by `namespace/name`.
+    pub values: BTreeMap<String, String>,
     /// What is wrong with the documents as they stand, rendered for people.
     pub findings: Vec<String>,
     /// Why the last look failed, if it did.
