@@ -1,0 +1,53 @@
+# Two commands matter: `make demo` runs the main job by itself; `make test` passes everything. Both do all set-up.
+SHELL := /bin/bash
+CARGO ?= cargo
+TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+DATA ?= .yuba/data
+LISTEN ?= 127.0.0.1:8420
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build release demo serve test lint unit schema bench deny fmt clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## check that what the build needs is there, and say what is missing
+	@tests/setup.sh
+
+build: setup ## build everything that runs
+	$(CARGO) build --locked --bins
+
+release: setup ## build the optimised binaries
+	$(CARGO) build --locked --release --bins
+
+demo: build ## run the main job by itself, from push to drift, on embedded storage
+	@YUBA_BIN_DIR=$(TARGET)/debug tests/demo/demo.sh
+
+serve: build ## start the server and keep it; DATA=dir LISTEN=address MANIFESTS=path
+	$(TARGET)/debug/yuba serve --data $(DATA) --listen $(LISTEN) $(addprefix --manifests ,$(MANIFESTS))
+
+test: lint unit ## pass everything: format, lints, every test, the demo
+	@$(MAKE) --no-print-directory demo
+
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+unit: build
+	$(CARGO) test --locked --workspace
+
+schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
+	YUBA_UPDATE=1 $(CARGO) test --locked -p yuba-core -p yuba-api schema openapi
+
+bench: release ## measure what README.md promises, each against its yardstick in the same run
+	@YUBA_BIN_DIR=$(TARGET)/release tests/bench/bench.sh
+
+deny: ## check licences, bans and sources of all crates (installs cargo-deny where it is missing)
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	cargo-deny --all-features check bans licenses sources
+
+fmt: ## format everything
+	$(CARGO) fmt --all
+
+clean: ## remove what was built and what a demo left behind
+	rm -rf $(TARGET) .yuba
