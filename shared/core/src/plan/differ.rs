@@ -156,31 +156,46 @@ fn shown(side: Side<'_>, others_marks: &Datum) -> Shown {
     if side.sensitive.marks_all() || others_marks.marks_all() {
         return Shown::Sensitive;
     }
-    let value = masked(side.value, side.sensitive, SENSITIVE);
-    let value = masked(&value, others_marks, SENSITIVE);
-    kept(masked(&value, side.unknown, UNKNOWN))
+    let value = hide(&hide(side.value, side.sensitive), others_marks);
+    kept(fill_unknown(&value, side.unknown))
 }
 
-/// The value with `text` in place of each marked part. A member that only the marks know is added.
-pub(crate) fn masked(value: &Datum, marks: &Datum, text: &str) -> Datum {
+/// The value with a text in place of each part that is marked sensitive. Where value and marks differ in shape all
+/// of it is hidden; `null` hides nothing.
+pub(crate) fn hide(value: &Datum, marks: &Datum) -> Datum {
     match (value, marks) {
-        (_, Datum::Bool(true)) => Datum::Text(text.to_owned()),
-        (Datum::Map(members), Datum::Map(marked)) => {
-            let keys: BTreeSet<&String> = members.keys().chain(marked.keys()).collect();
-            let parts =
-                keys.into_iter().filter(|key| members.contains_key(*key) || marks.get(key).marks_any());
-            Datum::Map(parts.map(|key| (key.clone(), masked(value.get(key), marks.get(key), text))).collect())
+        (Datum::Null, _) => Datum::Null,
+        (Datum::Map(members), Datum::Map(_)) => {
+            let parts = members.iter().map(|(key, part)| (key.clone(), hide(part, marks.get(key))));
+            Datum::Map(parts.collect())
         }
         (Datum::List(items), Datum::List(_)) => {
-            let parts = items.iter().enumerate().map(|(index, item)| masked(item, marks.at(index), text));
+            let parts = items.iter().enumerate().map(|(index, item)| hide(item, marks.at(index)));
             Datum::List(parts.collect())
         }
-        // The shapes differ (a set's element, a string that marks treat as an object): hide rather than leak.
-        (Datum::Null | Datum::Map(_) | Datum::List(_), _) | (_, Datum::Null | Datum::Bool(false)) => {
-            let hide = marks.marks_any() && text == SENSITIVE && !value.is_null();
-            if hide { Datum::Text(text.to_owned()) } else { value.clone() }
+        _ if marks.marks_any() => Datum::Text(SENSITIVE.to_owned()),
+        _ => value.clone(),
+    }
+}
+
+/// The value with a text in place of each part that is not known yet; the engines leave these parts out.
+fn fill_unknown(value: &Datum, marks: &Datum) -> Datum {
+    match (value, marks) {
+        (_, Datum::Bool(true)) => Datum::Text(UNKNOWN.to_owned()),
+        _ if !marks.marks_any() => value.clone(),
+        (Datum::Map(_) | Datum::Null, Datum::Map(marked)) => {
+            let unknown = marked.iter().filter(|(_, marks)| marks.marks_any()).map(|(key, _)| key);
+            let known = if let Datum::Map(members) = value { Some(members.keys()) } else { None };
+            let keys: BTreeSet<&String> = known.into_iter().flatten().chain(unknown).collect();
+            let parts =
+                keys.into_iter().map(|key| (key.clone(), fill_unknown(value.get(key), marks.get(key))));
+            Datum::Map(parts.collect())
         }
-        _ if marks.marks_any() => Datum::Text(text.to_owned()),
+        (Datum::List(_) | Datum::Null, Datum::List(marked)) => {
+            let length = value.items().len().max(marked.len());
+            let parts = (0..length).map(|index| fill_unknown(value.at(index), marks.at(index)));
+            Datum::List(parts.collect())
+        }
         _ => value.clone(),
     }
 }

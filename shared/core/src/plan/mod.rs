@@ -8,10 +8,13 @@ mod differ;
 pub mod digest;
 mod entry;
 mod keep;
+pub mod mask;
 mod read;
+pub mod redact;
 mod sniff;
 pub mod summary;
 mod walk;
+mod writer;
 
 pub use differ::{SENSITIVE, UNKNOWN};
 pub use read::{PlanRead, read};

@@ -186,13 +186,23 @@ impl Members for Managed {
     fn member<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "values" | "root_module" if !self.found => map.next_value_seed(Object(self)),
-            "child_modules" | "resources" if !self.found => map.next_value_seed(Each(self)),
-            "mode" => {
-                self.found |= map.next_value::<Option<String>>()?.as_deref() == Some("managed");
-                Ok(())
-            }
+            "child_modules" if !self.found => map.next_value_seed(Each(self)),
+            "resources" if !self.found => map.next_value_seed(Each(&mut Resource(self))),
             _ => skip(map),
         }
+    }
+}
+
+/// A resource of `prior_state`; of its members only the mode is read.
+struct Resource<'a>(&'a mut Managed);
+
+impl Members for Resource<'_> {
+    fn member<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key != "mode" {
+            return skip(map);
+        }
+        self.0.found |= map.next_value::<Option<String>>()?.as_deref() == Some("managed");
+        Ok(())
     }
 }
 

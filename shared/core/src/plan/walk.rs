@@ -9,6 +9,12 @@ use serde_json::value::RawValue;
 pub(crate) trait Members {
     /// Takes the value of `key` out of `map`, by one of [`MapAccess`]'s `next_value` functions. Exactly once.
     fn member<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
+
+    /// Hears that an object (`{`) or an array of objects (`[`) begins.
+    fn open(&mut self, _bracket: char) {}
+
+    /// Hears that it ends.
+    fn close(&mut self, _bracket: char) {}
 }
 
 /// Streams an object into a [`Members`]; `null` is an empty object.
@@ -27,12 +33,16 @@ impl<'de, M: Members> Visitor<'de> for Object<'_, M> {
         formatter.write_str("an object")
     }
     fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.0.open('{');
+        self.0.close('}');
         Ok(())
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.0.open('{');
         while let Some(key) = map.next_key::<String>()? {
             self.0.member(&key, &mut map)?;
         }
+        self.0.close('}');
         Ok(())
     }
 }
@@ -89,10 +99,14 @@ impl<'de, M: Members> Visitor<'de> for Each<'_, M> {
         formatter.write_str("an array of objects")
     }
     fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.0.open('[');
+        self.0.close(']');
         Ok(())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        self.0.open('[');
         while items.next_element_seed(Object(&mut *self.0))?.is_some() {}
+        self.0.close(']');
         Ok(())
     }
 }
