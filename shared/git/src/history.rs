@@ -19,6 +19,10 @@ pub enum Change {
     Modified,
     /// It is gone.
     Deleted,
+    /// It was there, and belongs to the stack only now. Never between two trees.
+    Reached,
+    /// It is still there, and belongs to the stack no more. Never between two trees.
+    LeftBehind,
 }
 
 impl std::fmt::Display for Change {
@@ -27,6 +31,8 @@ impl std::fmt::Display for Change {
             Self::Added => "added",
             Self::Modified => "modified",
             Self::Deleted => "deleted",
+            Self::Reached => "is reached now",
+            Self::LeftBehind => "is reached no more",
         })
     }
 }
@@ -119,9 +125,7 @@ impl Repository {
 
     /// A file's bytes.
     pub fn bytes(&self, id: ObjectId) -> Result<Vec<u8>, ReadError> {
-        let local = self.reader();
-        let mut blob = local.find_blob(id).map_err(|error| ReadError::object(id, error))?;
-        Ok(blob.take_data())
+        crate::tree::blob(&self.reader(), id)
     }
 
     /// A file as text; bytes that are not UTF-8 are replaced.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod closure;
 pub mod fetch;
 pub mod history;
 pub mod webhook;

@@ -28,8 +28,14 @@ impl Entry {
     }
 }
 
-/// A decoded tree, in Git's order.
+/// A decoded tree, ordered by the bytes of the names.
 pub(crate) type Listing = Rc<[Entry]>;
+
+/// The entry of a name.
+pub(crate) fn find<'a>(listing: &'a [Entry], name: &str) -> Option<&'a Entry> {
+    let place = listing.binary_search_by(|entry| entry.name.as_bytes().cmp(name.as_bytes())).ok()?;
+    listing.get(place)
+}
 
 /// A reader of one repository that remembers the trees it has decoded.
 pub(crate) struct Trees {
@@ -40,6 +46,11 @@ pub(crate) struct Trees {
 impl Trees {
     pub(crate) fn new(local: gix::Repository) -> Self {
         Self { local, known: RefCell::default() }
+    }
+
+    /// The repository underneath.
+    pub(crate) fn local(&self) -> &gix::Repository {
+        &self.local
     }
 
     /// The entries of a tree.
@@ -67,20 +78,26 @@ impl Trees {
     }
 }
 
+/// The bytes of a blob.
+pub(crate) fn blob(local: &gix::Repository, id: ObjectId) -> Result<Vec<u8>, ReadError> {
+    let mut blob = local.find_blob(id).map_err(|error| ReadError::object(id, error))?;
+    Ok(blob.take_data())
+}
+
 /// `directory/name`, or `name` at the root. Bytes that are not UTF-8 are replaced: the text is for people, ids decide.
 pub(crate) fn joined(directory: &str, name: &[u8]) -> String {
     let name = name.to_str_lossy();
     if directory.is_empty() { name.into_owned() } else { format!("{directory}/{name}") }
 }
 
-/// Calls `visit` for everything below a tree that is no tree itself, in Git's order.
+/// Calls `visit` for everything below a tree that is no tree itself, by name.
 pub(crate) fn walk(
     trees: &Trees,
     tree: ObjectId,
     directory: &str,
     visit: &mut dyn FnMut(&str, &Entry),
 ) -> Result<(), ReadError> {
-    refuse_depth(tree, directory)?;
+    refuse_depth(tree, depth_of(directory))?;
     for entry in trees.listing(tree)?.iter() {
         let path = joined(directory, &entry.name);
         if entry.is_tree() {
@@ -110,7 +127,10 @@ fn diff_below(
 ) -> Result<(), ReadError> {
     let empty = || -> Listing { Rc::from([]) };
     let list = |id: Option<ObjectId>| id.map_or_else(|| Ok(empty()), |id| trees.listing(id));
-    refuse_depth(pair.1.or(pair.0).unwrap_or_else(|| ObjectId::null(gix::hash::Kind::Sha1)), directory)?;
+    refuse_depth(
+        pair.1.or(pair.0).unwrap_or_else(|| ObjectId::null(gix::hash::Kind::Sha1)),
+        depth_of(directory),
+    )?;
     let (old, new) = (list(pair.0)?, list(pair.1)?);
     let before: HashMap<&[u8], &Entry> = old.iter().map(|entry| (entry.name.as_bytes(), entry)).collect();
     let after: HashMap<&[u8], &Entry> = new.iter().map(|entry| (entry.name.as_bytes(), entry)).collect();
@@ -149,9 +169,14 @@ fn diff_entry(
     Ok(())
 }
 
-fn refuse_depth(id: ObjectId, directory: &str) -> Result<(), ReadError> {
-    if directory.bytes().filter(|byte| *byte == b'/').count() > DEEPEST {
+/// Refuses trees that are nested deeper than recursion can follow.
+pub(crate) fn refuse_depth(id: ObjectId, depth: usize) -> Result<(), ReadError> {
+    if depth > DEEPEST {
         return Err(ReadError::object(id, format!("directories are nested deeper than {DEEPEST}")));
     }
     Ok(())
+}
+
+fn depth_of(directory: &str) -> usize {
+    directory.bytes().filter(|byte| *byte == b'/').count()
 }

@@ -24,12 +24,8 @@ impl GitServer {
         let (stopped, root, authorization) =
             (stop.clone(), root.to_owned(), authorization.map(str::to_owned));
         let thread = thread::spawn(move || {
-            for stream in listener.incoming() {
-                if stopped.load(Ordering::SeqCst) {
-                    break;
-                }
-                answer(stream.unwrap(), &root, authorization.as_deref());
-            }
+            let requests = listener.incoming().take_while(|_| !stopped.load(Ordering::SeqCst));
+            requests.for_each(|stream| answer(stream.unwrap(), &root, authorization.as_deref()));
         });
         Self { address, stop, thread: Some(thread) }
     }

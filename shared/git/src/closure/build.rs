@@ -1,0 +1,356 @@
+//! The closure of one stack: from its directory along module calls, reads and links.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use gix::objs::tree::{EntryKind, EntryMode};
+
+use super::digest::{digest, is_below_any};
+use super::facts::{Call, FileFacts, Read};
+use super::ground::Ground;
+use super::hcl::Dialect;
+use super::links::{Place, Resolved, join, joined};
+use super::problem::{ClosureProblem, ProblemKind};
+use super::scan::SpecialKind;
+use super::{Closure, Content, Entry, StackPaths, Why};
+use crate::repository::ReadError;
+
+/// Works out the closure of one stack.
+pub(super) fn build(ground: &Ground<'_>, stack: &StackPaths) -> Result<Closure, ReadError> {
+    let mut builder = Builder {
+        ground,
+        stack: String::new(),
+        entries: BTreeMap::new(),
+        problems: BTreeSet::new(),
+        queue: VecDeque::new(),
+        visited: HashSet::new(),
+    };
+    builder.stack(stack)?;
+    for file in &stack.tf_vars_files {
+        builder.path("", file, &Why::TfVarsFile, Needed::Yes)?;
+    }
+    for glob in &stack.triggers {
+        builder.trigger(glob)?;
+    }
+    while let Some(directory) = builder.queue.pop_front() {
+        builder.module(&directory)?;
+    }
+    Ok(builder.finish())
+}
+
+/// Whether it is a fault when a path leads to nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needed {
+    Yes,
+    No,
+}
+
+struct Builder<'a> {
+    ground: &'a Ground<'a>,
+    /// The stack's directory as its settings name it.
+    stack: String,
+    entries: BTreeMap<String, Entry>,
+    problems: BTreeSet<ClosureProblem>,
+    /// Module directories, as they were called, whose files are still to be read.
+    queue: VecDeque<String>,
+    visited: HashSet<String>,
+}
+
+impl Builder<'_> {
+    fn stack(&mut self, stack: &StackPaths) -> Result<(), ReadError> {
+        let Some(path) = join("", &stack.path) else {
+            self.problem(&stack.path, ProblemKind::MissingStack);
+            return Ok(());
+        };
+        self.stack.clone_from(&path);
+        let resolved = self.ground.resolver.resolve(&path)?;
+        self.links(&resolved, &path);
+        match resolved.place {
+            Place::There { path: real, mode, id } if mode.is_tree() => {
+                self.directory(&real, id, &Why::StackDirectory)?;
+                self.queue.push_back(path);
+            }
+            Place::There { .. } => self.problem(&path, ProblemKind::StackNotADirectory),
+            Place::Missing { path: real } => {
+                self.missing(real, Why::StackDirectory);
+                self.problem(&path, ProblemKind::MissingStack);
+            }
+            place => self.astray(&path, &place),
+        }
+        Ok(())
+    }
+
+    /// Reads the configuration files of a module's directory.
+    fn module(&mut self, directory: &str) -> Result<(), ReadError> {
+        if !self.visited.insert(directory.to_owned()) {
+            return Ok(());
+        }
+        let Place::There { path: real, .. } = self.ground.resolver.resolve(directory)?.place else {
+            return Ok(());
+        };
+        let Some(listing) = self.ground.resolver.listing(&real)? else { return Ok(()) };
+        for entry in listing.iter() {
+            let Some(dialect) = Dialect::of(&entry.name) else { continue };
+            let name = entry.name.to_str_lossy();
+            let file = joined(directory, &name);
+            match entry.mode.kind() {
+                EntryKind::Blob | EntryKind::BlobExecutable => {
+                    self.facts(directory, &file, self.ground.facts(entry.id, dialect)?.as_ref())?;
+                }
+                EntryKind::Link => self.linked_config(directory, &file, &joined(&real, &name), dialect)?,
+                EntryKind::Tree | EntryKind::Commit => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A configuration file that is a link says what its target says, as seen from the link's own directory.
+    fn linked_config(
+        &mut self,
+        directory: &str,
+        file: &str,
+        real: &str,
+        dialect: Dialect,
+    ) -> Result<(), ReadError> {
+        if let Place::There { mode, id, .. } = self.ground.resolver.resolve(real)?.place
+            && mode.is_blob()
+        {
+            self.facts(directory, file, self.ground.facts(id, dialect)?.as_ref())?;
+        }
+        Ok(())
+    }
+
+    fn facts(&mut self, directory: &str, file: &str, facts: &FileFacts) -> Result<(), ReadError> {
+        if let Some((line, reason)) = &facts.broken {
+            self.problem(file, ProblemKind::Unparsable { line: *line, reason: reason.clone() });
+        }
+        for call in &facts.calls {
+            self.call(directory, file, call)?;
+        }
+        for read in &facts.reads {
+            self.read(directory, file, read)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, directory: &str, file: &str, call: &Call) -> Result<(), ReadError> {
+        let called_from = file.to_owned();
+        let Some(path) = join(directory, enclosing(&call.source, call.literal)) else {
+            self.problem(&call.source, ProblemKind::ModuleOutside { called_from });
+            return Ok(());
+        };
+        let why = Why::Module { source: call.source.clone(), called_from: called_from.clone() };
+        let resolved = self.ground.resolver.resolve(&path)?;
+        self.links(&resolved, &path);
+        match resolved.place {
+            Place::There { path: real, mode, id } if mode.is_tree() => {
+                if self.holds_the_stack(&real) {
+                    self.own_files(&real, &why)?;
+                } else {
+                    self.directory(&real, id, &why)?;
+                }
+                self.enter(&path, &real, call.literal)?;
+            }
+            Place::There { .. } => self.problem(&path, ProblemKind::MissingModule { called_from }),
+            Place::Missing { path: real } => {
+                self.missing(real, why);
+                self.problem(&path, ProblemKind::MissingModule { called_from });
+            }
+            place => self.astray(&path, &place),
+        }
+        Ok(())
+    }
+
+    /// Queues a module; of a source that is not literal, every directory that it can mean.
+    fn enter(&mut self, path: &str, real: &str, literal: bool) -> Result<(), ReadError> {
+        if literal {
+            self.queue.push_back(path.to_owned());
+            return Ok(());
+        }
+        let listing = self.ground.resolver.listing(real)?;
+        for entry in listing.iter().flat_map(|listing| listing.iter()).filter(|entry| entry.is_tree()) {
+            self.queue.push_back(joined(path, &entry.name.to_str_lossy()));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, directory: &str, file: &str, read: &Read) -> Result<(), ReadError> {
+        let base = match read.base {
+            super::facts::Base::Module => directory.to_owned(),
+            super::facts::Base::Root => self.stack.clone(),
+        };
+        let why = match &read.function {
+            Some(function) => Why::ReadBy { function: function.clone(), file: file.to_owned() },
+            None => Why::MentionedIn { file: file.to_owned() },
+        };
+        let relative = enclosing(&read.path, read.literal).trim_start_matches('/');
+        let needed = if read.must_exist() { Needed::Yes } else { Needed::No };
+        self.path(&base, relative, &why, needed)
+    }
+
+    /// Adds a file, or a whole directory.
+    fn path(&mut self, base: &str, relative: &str, why: &Why, needed: Needed) -> Result<(), ReadError> {
+        let only_mentioned = matches!(why, Why::MentionedIn { .. });
+        let Some(path) = join(base, relative) else {
+            if !only_mentioned {
+                self.problem(relative, ProblemKind::Outside { named_by: why.to_string() });
+            }
+            return Ok(());
+        };
+        let resolved = self.ground.resolver.resolve(&path)?;
+        self.links(&resolved, &path);
+        match resolved.place {
+            // A string that names a directory above the stack says too little to take everything beside it in.
+            Place::There { path: real, .. } if only_mentioned && self.holds_the_stack(&real) => {}
+            Place::There { path: real, mode, id } if mode.is_tree() => self.directory(&real, id, why)?,
+            Place::There { path: real, mode, id } => self.file(real, mode, id, why)?,
+            Place::Missing { path: real } => {
+                self.missing(real, why.clone());
+                if needed == Needed::Yes {
+                    self.problem(&path, ProblemKind::MissingFile { named_by: why.to_string() });
+                }
+            }
+            place => self.astray(&path, &place),
+        }
+        Ok(())
+    }
+
+    fn trigger(&mut self, glob: &str) -> Result<(), ReadError> {
+        let why = Why::Trigger { glob: glob.to_owned() };
+        match self.ground.trigger(glob)?.as_ref() {
+            Err(reason) => self.problem(glob, ProblemKind::BadTrigger { reason: reason.clone() }),
+            Ok(matches) => {
+                for found in matches {
+                    self.add(found.path.clone(), found.content(), why.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a directory is the stack's own or above it.
+    fn holds_the_stack(&self, directory: &str) -> bool {
+        let stack = self.stack.as_str();
+        directory.is_empty()
+            || stack == directory
+            || stack.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Adds everything below a directory but the directories of other stacks.
+    fn directory(&mut self, path: &str, tree: ObjectId, why: &Why) -> Result<(), ReadError> {
+        let (id, without) = self.ground.without_other_stacks(path, tree)?;
+        let content = Content::Directory { id, tree, without: without.as_ref().clone() };
+        if !self.add(path.to_owned(), content, why.clone()) {
+            return Ok(());
+        }
+        for special in self.ground.specials(tree)?.iter() {
+            let place = joined(path, &special.path);
+            if is_below_any(&place, &without) {
+                continue;
+            }
+            match special.kind {
+                SpecialKind::Link => self.link(&place)?,
+                SpecialKind::Submodule => self.problem(&place, ProblemKind::Submodule),
+                SpecialKind::LfsRules => {}
+            }
+        }
+        for pointer in self.ground.lfs_pointers(tree)?.iter() {
+            let place = joined(path, pointer);
+            if !is_below_any(&place, &without) {
+                self.problem(&place, ProblemKind::LfsPointer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that lie directly in a directory.
+    fn own_files(&mut self, directory: &str, why: &Why) -> Result<(), ReadError> {
+        let Some(listing) = self.ground.resolver.listing(directory)? else { return Ok(()) };
+        for entry in listing.iter().filter(|entry| !entry.is_tree()) {
+            let path = joined(directory, &entry.name.to_str_lossy());
+            match entry.mode.kind() {
+                EntryKind::Link => {
+                    let content = Content::File { id: entry.id, mode: entry.mode.value() };
+                    self.add(path.clone(), content, why.clone());
+                    self.link(&path)?;
+                }
+                EntryKind::Commit => self.problem(&path, ProblemKind::Submodule),
+                _ => self.file(path, entry.mode, entry.id, why)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: String, mode: EntryMode, id: ObjectId, why: &Why) -> Result<(), ReadError> {
+        if self.ground.is_lfs_pointer(id)? {
+            self.problem(&path, ProblemKind::LfsPointer);
+        }
+        self.add(path, Content::File { id, mode: mode.value() }, why.clone());
+        Ok(())
+    }
+
+    /// Adds what a link leads to.
+    fn link(&mut self, link: &str) -> Result<(), ReadError> {
+        let why = Why::Link { link: link.to_owned() };
+        let resolved = self.ground.resolver.resolve(link)?;
+        self.links(&resolved, link);
+        match resolved.place {
+            Place::There { path, mode, id } if mode.is_tree() => self.directory(&path, id, &why)?,
+            Place::There { path, mode, id } => self.file(path, mode, id, &why)?,
+            Place::Missing { path } => {
+                self.problem(&path, ProblemKind::MissingFile { named_by: why.to_string() });
+                self.missing(path, why);
+            }
+            place => self.astray(link, &place),
+        }
+        Ok(())
+    }
+
+    /// Adds the links that were followed on the way from a path.
+    fn links(&mut self, resolved: &Resolved, from: &str) {
+        for link in &resolved.links {
+            let content = Content::File { id: link.id, mode: EntryMode::from(EntryKind::Link).value() };
+            self.add(link.path.clone(), content, Why::Link { link: from.to_owned() });
+        }
+    }
+
+    fn missing(&mut self, path: String, why: Why) {
+        self.add(path, Content::Missing, why);
+    }
+
+    /// The problem of a path that leads nowhere in this repository.
+    fn astray(&mut self, path: &str, place: &Place) {
+        match place {
+            Place::Loop => self.problem(path, ProblemKind::LinkLoop),
+            Place::Outside => self.problem(path, ProblemKind::LinkOutside),
+            Place::Submodule { path } => self.problem(path, ProblemKind::Submodule),
+            Place::There { .. } | Place::Missing { .. } => {}
+        }
+    }
+
+    fn problem(&mut self, path: &str, kind: ProblemKind) {
+        self.problems.insert(ClosureProblem::new(path, kind));
+    }
+
+    /// Adds an entry, unless its path has one; says whether it did.
+    fn add(&mut self, path: String, content: Content, why: Why) -> bool {
+        if self.entries.contains_key(&path) {
+            return false;
+        }
+        self.entries.insert(path.clone(), Entry { path, content, why });
+        true
+    }
+
+    fn finish(self) -> Closure {
+        let entries: Vec<Entry> = self.entries.into_values().collect();
+        let digest = digest(&entries);
+        let tree = self.ground.resolver.root;
+        Closure { tree, entries, digest, problems: self.problems.into_iter().collect() }
+    }
+}
+
+/// The path up to where it stops being literal, cut to the directory around that.
+fn enclosing(path: &str, literal: bool) -> &str {
+    if literal { path } else { path.rsplit_once('/').map_or("", |(directory, _)| directory) }
+}
