@@ -50,3 +50,19 @@ pub enum PutOutcome {
     /// There was one already, and it was left.
     Exists,
 }
+
+/// For implementations: refuses, permanently, a key that is no plain relative path: `/`-separated names, each without
+/// control characters, none of them empty, `.` or `..`, and none that begins with `.tmp` (unfinished objects).
+pub fn check_key(key: &str) -> Result<(), PortError> {
+    let plain = |name: &str| {
+        !name.is_empty()
+            && !matches!(name, "." | "..")
+            && !name.starts_with(".tmp")
+            && name.len() <= 255
+            && !name.contains(|letter: char| letter.is_control() || letter == '\\')
+    };
+    if key.len() <= 1024 && key.split('/').all(plain) {
+        return Ok(());
+    }
+    Err(PortError::permanent(format!("`{}` is not a key that an object may have", key.escape_debug())))
+}

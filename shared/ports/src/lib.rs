@@ -13,7 +13,7 @@ pub mod records;
 mod secrets;
 mod store;
 
-pub use blobs::{Blobs, PutMode, PutOutcome};
+pub use blobs::{Blobs, PutMode, PutOutcome, check_key};
 pub use clock::{Clock, Ids};
 pub use credentials::{Credentials, RoleSession};
 pub use error::{PortError, Remedy};
@@ -22,4 +22,4 @@ pub use ports::Ports;
 pub use publisher::Publisher;
 pub use queue::{Queue, QueueName, Received};
 pub use secrets::{SecretValues, Secrets};
-pub use store::{Committed, Cursor, Expected, Item, Order, Page, Query, Store, Write};
+pub use store::{Committed, Cursor, Expected, Item, MOST_WRITES, Order, Page, Query, Store, Write};

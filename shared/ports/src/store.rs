@@ -1,5 +1,7 @@
 //! `Store`: versioned records, committed together or not at all.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use serde_json::Value;
 use yuba_core::record::{Index, IndexEntry, Key};
@@ -84,9 +86,72 @@ pub enum Committed {
     Conflict(Key),
 }
 
-/// An opaque place in a list, to go on from.
+/// How many writes a commit may hold: as many as one DynamoDB transaction.
+pub const MOST_WRITES: usize = 100;
+
+impl Write {
+    /// The record it concerns.
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key, .. } | Self::Check { key, .. } => key,
+        }
+    }
+
+    /// What must be there before.
+    pub fn expected(&self) -> Expected {
+        match self {
+            Self::Put { expected, .. } | Self::Delete { expected, .. } | Self::Check { expected, .. } => {
+                *expected
+            }
+        }
+    }
+
+    /// Refuses, permanently, what no store can commit: more than [`MOST_WRITES`], or two writes of one record.
+    pub fn check_all(writes: &[Self]) -> Result<(), PortError> {
+        if writes.len() > MOST_WRITES {
+            let count = writes.len();
+            return Err(PortError::permanent(format!(
+                "a commit of {count} writes; at most {MOST_WRITES} fit"
+            )));
+        }
+        let mut seen = BTreeSet::new();
+        match writes.iter().find(|write| !seen.insert(write.key())) {
+            None => Ok(()),
+            Some(twice) => Err(PortError::permanent(format!("a commit writes record {} twice", twice.key()))),
+        }
+    }
+}
+
+impl Expected {
+    /// Whether a record at this version, or none, is what was expected.
+    pub fn is_met_by(self, version: Option<u64>) -> bool {
+        match self {
+            Self::Absent => version.is_none(),
+            Self::Version(expected) => version == Some(expected),
+            Self::Any => true,
+        }
+    }
+}
+
+/// An opaque place in a list, to go on from. It may stand in a URL as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor(pub String);
+
+impl Cursor {
+    /// For implementations: the place that these texts name.
+    pub fn of(parts: &[&str]) -> Self {
+        Self(hex::encode(serde_json::Value::from(parts).to_string()))
+    }
+
+    /// For implementations: the texts of [`Cursor::of`]. A cursor that this installation did not make is refused.
+    pub fn parts<const N: usize>(&self) -> Result<[String; N], PortError> {
+        hex::decode(&self.0)
+            .ok()
+            .and_then(|text| serde_json::from_slice::<Vec<String>>(&text).ok())
+            .and_then(|parts| <[String; N]>::try_from(parts).ok())
+            .ok_or_else(|| PortError::permanent("the cursor is not one that this list gave out"))
+    }
+}
 
 /// In which direction a list runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

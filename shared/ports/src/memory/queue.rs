@@ -1,0 +1,127 @@
+//! Messages in memory: first in, first out within a group, one of a group out at a time, hidden by the world's clock.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use yuba_core::message::Message;
+use yuba_core::time::{Span, Timestamp};
+
+use super::{MemoryClock, lock};
+use crate::{Clock, PortError, Queue, QueueName, Received};
+
+/// How long a received message is hidden.
+pub(crate) const VISIBILITY: Span = Span::seconds(60);
+/// How long a deduplication id is remembered, as SQS does.
+const REMEMBERED: Span = Span::minutes(5);
+
+/// Messages in memory. [`Queue::receive`] never waits: the world's clock moves by the test alone.
+#[derive(Debug)]
+pub struct MemoryQueue {
+    clock: Arc<MemoryClock>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By the order in which they were sent.
+    messages: BTreeMap<u64, Entry>,
+    sent: HashMap<String, Timestamp>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    message: Message,
+    visible_at: Timestamp,
+    receives: u32,
+}
+
+impl MemoryQueue {
+    /// An empty queue by a clock.
+    pub fn new(clock: Arc<MemoryClock>) -> Self {
+        Self { clock, state: Mutex::default() }
+    }
+
+    /// All messages that were not acknowledged, in the order they were sent.
+    pub fn pending(&self) -> Vec<Message> {
+        lock(&self.state).messages.values().map(|entry| entry.message.clone()).collect()
+    }
+}
+
+#[async_trait]
+impl Queue for MemoryQueue {
+    async fn send(&self, messages: Vec<Message>) -> Result<(), PortError> {
+        let now = self.clock.now();
+        let mut state = lock(&self.state);
+        state.sent.retain(|_, at| now.since(*at) < REMEMBERED);
+        for message in messages {
+            state.add(message, now);
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, queue: QueueName, most: usize, _wait: Span) -> Result<Vec<Received>, PortError> {
+        let now = self.clock.now();
+        Ok(lock(&self.state).take(queue, most, now))
+    }
+
+    async fn ack(&self, received: &Received) -> Result<(), PortError> {
+        let mut state = lock(&self.state);
+        if let Some(id) = state.held(&received.receipt) {
+            state.messages.remove(&id);
+        }
+        Ok(())
+    }
+
+    async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
+        let now = self.clock.now();
+        let mut state = lock(&self.state);
+        let held = state.held(&received.receipt);
+        if let Some(entry) = held.and_then(|id| state.messages.get_mut(&id)) {
+            entry.visible_at = now + after;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn add(&mut self, message: Message, now: Timestamp) {
+        let id = message.deduplication_id();
+        if self.sent.contains_key(&id) {
+            return;
+        }
+        self.sent.insert(id, now);
+        self.next += 1;
+        self.messages.insert(self.next, Entry { message, visible_at: now, receives: 0 });
+    }
+
+    /// The first message of each group, if it is not hidden.
+    fn take(&mut self, queue: QueueName, most: usize, now: Timestamp) -> Vec<Received> {
+        let mut groups = BTreeSet::new();
+        self.messages
+            .iter_mut()
+            .filter(|(_, entry)| QueueName::of(&entry.message) == queue)
+            .filter(|(_, entry)| groups.insert(entry.message.group()) && entry.visible_at <= now)
+            .take(most)
+            .map(|(id, entry)| entry.receive(*id, now))
+            .collect()
+    }
+
+    /// The message that a receipt names, if it is the newest receipt of it.
+    fn held(&self, receipt: &str) -> Option<u64> {
+        let (id, receives) = receipt.split_once('.')?;
+        let id = id.parse().ok()?;
+        let newest = self.messages.get(&id)?.receives;
+        (newest.to_string() == receives).then_some(id)
+    }
+}
+
+impl Entry {
+    fn receive(&mut self, id: u64, now: Timestamp) -> Received {
+        self.visible_at = now + VISIBILITY;
+        self.receives += 1;
+        let receipt = format!("{id}.{}", self.receives);
+        Received { message: self.message.clone(), receipt, receives: self.receives }
+    }
+}
