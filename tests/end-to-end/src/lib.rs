@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "a test's world fails the test"
+)]
+
+mod program;
+mod repository;
+mod server;
+mod world;
+
+pub use program::{Ran, run};
+pub use repository::Repository;
+pub use server::Server;
+pub use world::World;

@@ -1,0 +1,152 @@
+//! A repository, a server, a cloud, and a small language over the three.
+
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use yuba_toy_cloud::Cloud;
+
+use crate::program::Ran;
+use crate::repository::Repository;
+use crate::server::Server;
+
+/// How long a stack may take to reach a state.
+const PATIENCE: &str = "90s";
+
+/// Everything a test speaks about. Dropping it ends the server; tasks end by themselves or with their cloud.
+#[derive(Debug)]
+pub struct World {
+    /// The repository that holds code and manifests.
+    pub repository: Repository,
+    /// The cloud.
+    pub cloud: Cloud,
+    server: Option<Server>,
+    dir: TempDir,
+}
+
+impl World {
+    /// A repository with one source named `code`; nothing runs yet.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let repository = Repository::new(dir.path());
+        let cloud = Cloud::at(dir.path().join("cloud"));
+        std::fs::create_dir_all(cloud.dir()).expect("a directory can be made");
+        repository.write("flux/source.yaml", &source(&repository.url()));
+        Self { repository, cloud, server: None, dir }
+    }
+
+    /// Adds a stack at `stacks/<name>` whose manifest has these further lines of its spec.
+    pub fn stack(&self, name: &str, code: &str, spec: &str) {
+        self.repository.write(&format!("stacks/{name}/main.tf"), &format!("{PROVIDER}{code}"));
+        self.repository.write(&format!("flux/{name}.yaml"), &manifest(name, spec));
+    }
+
+    /// Pushes what was written and starts the server on it.
+    pub fn begin(&mut self) {
+        self.repository.push("Begin");
+        self.start();
+    }
+
+    /// Starts the server (again).
+    pub fn start(&mut self) {
+        let config = yuba_toy_cloud::shared_mirror().unwrap_or_else(|error| panic!("{error}"));
+        let environment = [
+            ("TF_CLI_CONFIG_FILE", config.display().to_string()),
+            ("TOY_CLOUD_DIR", self.cloud.dir().display().to_string()),
+        ];
+        let manifests = format!("{}@main//flux", self.repository.url());
+        self.server = Some(Server::start(self.dir.path(), &environment, &["--manifests", &manifests]));
+    }
+
+    /// The running server.
+    pub fn server(&self) -> &Server {
+        self.server.as_ref().expect("the server runs")
+    }
+
+    /// `kill -9` of the server.
+    pub fn kill(&mut self) {
+        self.server.take().expect("the server runs").kill();
+    }
+
+    /// The directory that holds everything.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Runs the command line.
+    pub fn yuba(&self, arguments: &[&str]) -> Ran {
+        self.server().cli(arguments)
+    }
+
+    /// Waits until the stack's current or last run is in the state.
+    pub fn wait(&self, stack: &str, state: &str) {
+        let ran = self.yuba(&["wait", stack, "--for", state, "--timeout", PATIENCE]);
+        assert_eq!(ran.code, 0, "{}{}\n{}", ran.out, ran.err, self.server().log());
+    }
+
+    /// The stack as `get stacks -o json` lists it.
+    pub fn get(&self, stack: &str) -> Value {
+        let list: Value =
+            serde_json::from_str(&self.yuba(&["get", "stacks", "-o", "json"]).ok()).expect("JSON");
+        let found = list["items"]
+            .as_array()
+            .and_then(|items| items.iter().find(|item| item["name"] == stack).cloned());
+        found.unwrap_or_else(|| panic!("no stack {stack} in {list}"))
+    }
+
+    /// How many runs of the stack were made, and in which state each is, oldest first.
+    pub fn states(&self, stack: &str) -> Vec<String> {
+        let list: Value =
+            serde_json::from_str(&self.yuba(&["get", "runs", "-o", "json"]).ok()).expect("JSON");
+        let items = list["items"].as_array().cloned().unwrap_or_default();
+        let mut runs: Vec<_> = items.iter().filter(|item| item["name"] == stack).collect();
+        runs.sort_by_key(|item| item["number"].as_u64());
+        runs.iter().map(|item| item["state"].as_str().unwrap_or("?").to_owned()).collect()
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What every root module begins with.
+const PROVIDER: &str = r#"terraform {
+  required_providers {
+    toy = { source = "yuba/toy" }
+  }
+}
+
+"#;
+
+fn source(url: &str) -> String {
+    format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: code, namespace: infra}}
+spec:
+  interval: 1s
+  url: {url}
+  ref: {{branch: main}}
+"
+    )
+}
+
+fn manifest(name: &str, spec: &str) -> String {
+    let spec = spec.lines().map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
+    format!(
+        "apiVersion: infra.contrib.fluxcd.io/v1alpha2
+kind: Terraform
+metadata:
+  name: {name}
+  namespace: infra
+  annotations: {{yuba.dev/state: new}}
+spec:
+  path: ./stacks/{name}
+  interval: 1h
+  retryInterval: 2s
+  sourceRef: {{kind: GitRepository, name: code}}
+{spec}"
+    )
+}
