@@ -2,6 +2,7 @@
 
 pub mod attempt;
 pub mod decide;
+pub mod drift;
 pub mod effect;
 pub mod event;
 pub mod id;

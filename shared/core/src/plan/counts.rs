@@ -13,6 +13,11 @@ impl PlanCounts {
         self.delete.saturating_add(self.replace)
     }
 
+    /// Steps that apply takes, one for each start and end it reports: a replace takes two.
+    pub fn steps(&self) -> u32 {
+        self.added().saturating_add(self.update).saturating_add(self.destroyed()).saturating_add(self.read)
+    }
+
     /// `3 to add, 1 to change, 0 to destroy; 1 to import`: the engines' line, then what else there is. Where only
     /// other things would happen they stand alone: `2 outputs`.
     pub fn sentence(&self) -> String {
