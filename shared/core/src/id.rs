@@ -127,6 +127,10 @@ namespaced! {
     SourceName
 }
 namespaced! {
+    /// What an object of any other kind is called: `namespace/name`.
+    ObjectName
+}
+namespaced! {
     /// What a secret or config map is called: `namespace/name`.
     SecretName
 }
@@ -326,6 +330,10 @@ sha256_digest! {
 sha256_digest! {
     /// SHA-256 of the plan file: what the runner checks before it applies.
     FileDigest
+}
+sha256_digest! {
+    /// SHA-256 over what a manifest document says: its values, without their order, places and comments.
+    DocumentDigest
 }
 sha256_digest! {
     /// SHA-256 over the paths and Git object ids of a stack's closure: equal digests, nothing changed in Git.

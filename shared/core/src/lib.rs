@@ -7,6 +7,7 @@ pub mod effect;
 pub mod event;
 pub mod id;
 pub mod job;
+pub mod manifest;
 pub mod manifest_root;
 pub mod message;
 pub mod plan;

@@ -2,11 +2,12 @@
 //! uses it. Fields that do not work yet are not here; they are named in [`StackSpec::not_applied`].
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::{PlanId, SecretName, SourceName, StackName};
+use crate::id::{InvalidId, PlanId, SecretName, SourceName, StackName};
 use crate::time::Span;
 
 /// The settings of one stack.
@@ -113,6 +114,32 @@ pub enum ApprovePlan {
     },
 }
 
+impl FromStr for ApprovePlan {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let invalid = || InvalidId {
+            found: text.to_owned(),
+            expected: "`auto`, `manual`, `disable` or a plan id such as `plan-main-0123456789`",
+        };
+        match text {
+            "" | "manual" => return Ok(Self::Manual),
+            "auto" => return Ok(Self::Auto),
+            "disable" => return Ok(Self::Disable),
+            _ => {}
+        }
+        let (id, digest) = match text.split_once('@') {
+            Some((id, digest)) => (id, Some(digest)),
+            None => (text, None),
+        };
+        let short = |digest: &str| digest.len() == 12 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if digest.is_some_and(|digest| !short(digest)) {
+            return Err(invalid());
+        }
+        let digest = digest.map(str::to_ascii_lowercase);
+        Ok(Self::Plan { id: id.parse().map_err(|_| invalid())?, digest })
+    }
+}
+
 /// A variable given in the manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
@@ -151,6 +178,17 @@ pub struct KeyMapping {
     pub key: String,
     /// The name it goes under; equal to `key` where the manifest gives none.
     pub name: String,
+}
+
+impl FromStr for KeyMapping {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let (key, name) = text.split_once(':').unwrap_or((text, text));
+        if key.is_empty() || name.is_empty() || name.contains(':') {
+            return Err(InvalidId { found: text.to_owned(), expected: "of the form `key` or `key:name`" });
+        }
+        Ok(Self { key: key.to_owned(), name: name.to_owned() })
+    }
 }
 
 /// Where outputs are written after an apply (`writeOutputsToSecret`).

@@ -1,0 +1,31 @@
+//! Manifests: YAML documents in the shape of Kubernetes resources, read into sources and stacks.
+//!
+//! [`read_set`] takes the texts of all files at once and never fails: what is wrong is a [`Finding`] with its place, the
+//! faulty document is held back with whatever refers to it, and the rest can be used. Nothing here reads a file.
+
+mod backend;
+mod check;
+mod checks;
+mod document;
+mod engine;
+mod fields;
+mod finding;
+mod format;
+mod kinds;
+mod messages;
+mod references;
+mod report;
+mod scalar;
+mod schema;
+mod set;
+mod source;
+mod stack;
+pub mod wire;
+mod yaml;
+
+pub use finding::{Finding, Place, Severity, render};
+pub use schema::{KindSchema, schemas};
+pub use set::{
+    ConfigMapManifest, HeldBack, KeptManifest, ManifestFile, ManifestSet, SourceManifest, StackManifest,
+    read_set,
+};

@@ -1,0 +1,327 @@
+//! A set of manifests as a whole: what can be used, what is held back, and all that was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::checks;
+use super::document::{self, Identity, Item};
+use super::finding::{Finding, Place, Severity, Spot};
+use super::kinds::{self, Class};
+use super::messages;
+use super::report::Report;
+use super::source::SourceDraft;
+use super::stack::StackDraft;
+use super::yaml::{self, Document, Node, Tree};
+use crate::id::{DocumentDigest, ObjectName, SecretName, SourceName, StackName};
+use crate::spec::{SourceSpec, StackSpec};
+
+/// Files longer than this are not read.
+const MAX_MIB: usize = 4;
+
+/// The text of a manifest file, and what it is called in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestFile {
+    /// Its path, as people know it.
+    pub path: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// A stack that can be used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackManifest {
+    /// Its name.
+    pub name: StackName,
+    /// Its settings.
+    pub spec: StackSpec,
+    /// Where its document starts.
+    pub place: Place,
+    /// Changes when its document says something else; comments and the order of fields aside.
+    pub digest: DocumentDigest,
+}
+
+/// A source that can be used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SourceManifest {
+    /// Its name.
+    pub name: SourceName,
+    /// Its settings.
+    pub spec: SourceSpec,
+    /// Where its document starts.
+    pub place: Place,
+}
+
+/// A config map: values for `varsFrom`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigMapManifest {
+    /// Its name, as `varsFrom` resolves it.
+    pub name: SecretName,
+    /// Its values.
+    pub values: BTreeMap<String, String>,
+    /// Where its document starts.
+    pub place: Place,
+}
+
+/// A `Provider` or `Alert`, kept whole.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KeptManifest {
+    /// Its name.
+    pub name: ObjectName,
+    /// The document.
+    pub body: Value,
+    /// Where it starts.
+    pub place: Place,
+}
+
+/// A document that cannot be used: its last good version stays in force.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct HeldBack {
+    /// Its kind, as it is written.
+    pub kind: String,
+    /// Its `namespace/name`; `None` where not even that could be read, so that no stack may be taken for vanished.
+    pub name: Option<String>,
+    /// Where it starts.
+    pub place: Place,
+}
+
+/// All that a set of manifest files says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ManifestSet {
+    /// The stacks, by name.
+    pub stacks: Vec<StackManifest>,
+    /// The sources, by name.
+    pub sources: Vec<SourceManifest>,
+    /// The config maps, by name.
+    pub config_maps: Vec<ConfigMapManifest>,
+    /// The providers of notifications, by name.
+    pub providers: Vec<KeptManifest>,
+    /// The alerts, by name.
+    pub alerts: Vec<KeptManifest>,
+    /// What is held back.
+    pub held_back: Vec<HeldBack>,
+    /// Whether nothing of the set may be taken over, because a `Policy`, `Team` or `Freeze` is faulty. What could be
+    /// used otherwise is listed all the same.
+    pub is_held_back: bool,
+    /// What was found, by place.
+    pub findings: Vec<Finding>,
+}
+
+impl ManifestSet {
+    /// Reads a set of files; the same as [`read_set`].
+    pub fn read(files: &[ManifestFile]) -> Self {
+        read_set(files)
+    }
+
+    /// The findings of one severity.
+    pub fn of_severity(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.severity == severity)
+    }
+
+    /// Whether a set that lacks this stack says that it is gone: not if the set, the stack or a document without a
+    /// readable name is held back.
+    pub fn lacks(&self, name: &StackName) -> bool {
+        let text = name.to_string();
+        let held = |held: &HeldBack| held.name.as_ref().is_none_or(|held| *held == text);
+        !self.is_held_back
+            && self.stacks.iter().all(|stack| stack.name != *name)
+            && !self.held_back.iter().any(held)
+    }
+}
+
+/// What was read so far, before documents are looked at together.
+#[derive(Debug, Default)]
+pub(super) struct Drafts {
+    pub(super) stacks: Vec<(StackDraft, Place)>,
+    pub(super) sources: Vec<(SourceDraft, Place)>,
+    /// Service accounts and their roles.
+    pub(super) accounts: BTreeMap<ObjectName, Option<String>>,
+    pub(super) config_maps: Vec<ConfigMapManifest>,
+    pub(super) providers: Vec<KeptManifest>,
+    pub(super) alerts: Vec<KeptManifest>,
+    /// The providers that alerts name, and where.
+    pub(super) wanted_providers: Vec<(ObjectName, Place)>,
+    /// Every document that says who it is, in the order of the files.
+    pub(super) identities: Vec<(Identity, Place)>,
+    pub(super) held_back: BTreeSet<HeldBack>,
+    pub(super) is_held_back: bool,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Reads a set of manifest files. Everything that is wrong is in the findings; the rest can be used.
+pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
+    let mut drafts = Drafts::default();
+    for file in files {
+        if file.text.len() > MAX_MIB << 20 {
+            let place = Spot::START.in_file(&file.path);
+            drafts.hold_back("document", None, &place);
+            drafts.findings.push(Finding {
+                severity: Severity::Error,
+                place,
+                message: messages::too_long(MAX_MIB),
+            });
+            continue;
+        }
+        for document in yaml::read(&file.text) {
+            drafts.read(&file.path, document);
+        }
+    }
+    checks::all(&mut drafts);
+    drafts.finish()
+}
+
+impl Drafts {
+    fn read(&mut self, file: &str, document: Document) {
+        let mut report = Report::new(file);
+        for fault in &document.faults {
+            report.say(Severity::Error, fault.spot, fault.message.clone());
+        }
+        let Some(root) = document.root else {
+            let place = document.faults.first().map_or(Spot::START, |fault| fault.spot).in_file(file);
+            let identity = Identity::guess(&document.text);
+            let restricts = document.text.contains("yuba.dev/") && is_restriction(&identity.kind);
+            return self.lay_down(report, identity, &place, restricts);
+        };
+        self.read_root(root, report);
+    }
+
+    fn read_root(&mut self, root: Node, mut report: Report<'_>) {
+        let (identity, place) = (Identity::of(&root), document::place(&root, report.file));
+        if !matches!(root.tree, Tree::Map(_)) {
+            report.say(Severity::Error, root.spot, messages::not_a_mapping(&root));
+            return self.lay_down(report, identity, &place, false);
+        }
+        let class = kinds::classify(&root, &mut report);
+        if class == Class::List {
+            return self.read_list(root, report);
+        }
+        let item = document::read(root, class, &mut report);
+        if !report.has_errors() {
+            self.keep(item, &place);
+        }
+        if class == Class::Ignored {
+            self.findings.append(&mut report.findings);
+        } else {
+            self.lay_down(report, identity, &place, class == Class::Restriction);
+        }
+    }
+
+    fn read_list(&mut self, root: Node, report: Report<'_>) {
+        let file = report.file.to_owned();
+        self.findings.extend(report.findings);
+        let Tree::Map(entries) = root.tree else { return };
+        let Some(items) = entries.into_iter().find(|entry| entry.key == "items") else { return };
+        let Tree::List(items) = items.value.tree else { return };
+        for item in items {
+            self.read_root(item, Report::new(&file));
+        }
+    }
+
+    /// Notes who a document is, what was found in it, and holds it back if that includes an error.
+    fn lay_down(&mut self, report: Report<'_>, identity: Identity, place: &Place, restricts: bool) {
+        if report.has_errors() {
+            self.hold_back(&identity.kind, identity.full_name(), place);
+            if restricts {
+                self.is_held_back = true;
+                let message = messages::whole_set(&identity.kind);
+                self.findings.push(Finding { severity: Severity::Error, place: place.clone(), message });
+            }
+        }
+        self.findings.extend(report.findings);
+        self.identities.push((identity, place.clone()));
+    }
+
+    pub(super) fn hold_back(&mut self, kind: &str, name: Option<String>, place: &Place) {
+        self.held_back.insert(HeldBack { kind: kind.to_owned(), name, place: place.clone() });
+    }
+
+    fn keep(&mut self, item: Item, place: &Place) {
+        let place = place.clone();
+        match item {
+            Item::Stack(draft) => self.stacks.push((*draft, place)),
+            Item::Source(draft) => self.sources.push((*draft, place)),
+            Item::ServiceAccount(name, role) => {
+                self.accounts.insert(name, role);
+            }
+            Item::ConfigMap(name, values) => self.config_maps.push(ConfigMapManifest { name, values, place }),
+            Item::Provider(kept) => {
+                self.providers.push(KeptManifest { name: kept.name, body: kept.body, place });
+            }
+            Item::Alert(kept) => {
+                let wanted = kept.refers_to.map(|(name, spot)| (name, spot.in_file(&place.file)));
+                self.wanted_providers.extend(wanted);
+                self.alerts.push(KeptManifest { name: kept.name, body: kept.body, place });
+            }
+            Item::Nothing => {}
+        }
+    }
+
+    fn finish(self) -> ManifestSet {
+        let stack = |(draft, place): (StackDraft, Place)| StackManifest {
+            digest: digest(&draft.root),
+            name: draft.name,
+            spec: draft.spec,
+            place,
+        };
+        let source = |(draft, place): (SourceDraft, Place)| SourceManifest {
+            name: draft.name,
+            spec: draft.spec,
+            place,
+        };
+        let mut set = ManifestSet {
+            stacks: self.stacks.into_iter().map(stack).collect(),
+            sources: self.sources.into_iter().map(source).collect(),
+            config_maps: self.config_maps,
+            providers: self.providers,
+            alerts: self.alerts,
+            held_back: self.held_back.into_iter().collect(),
+            is_held_back: self.is_held_back,
+            findings: self.findings,
+        };
+        set.stacks.sort_by(|one, other| one.name.cmp(&other.name));
+        set.sources.sort_by(|one, other| one.name.cmp(&other.name));
+        set.config_maps.sort_by(|one, other| one.name.cmp(&other.name));
+        set.providers.sort_by(|one, other| one.name.cmp(&other.name));
+        set.alerts.sort_by(|one, other| one.name.cmp(&other.name));
+        set.findings.sort_by(|one, other| (&one.place, one.severity).cmp(&(&other.place, other.severity)));
+        set
+    }
+}
+
+fn is_restriction(kind: &str) -> bool {
+    ["Policy", "Team", "Freeze"].contains(&kind)
+}
+
+/// Over the document as JSON with sorted keys; what Kubernetes writes into `status` aside.
+fn digest(root: &Node) -> DocumentDigest {
+    let mut text = String::new();
+    write_sorted(root, &mut text);
+    DocumentDigest::of(text.as_bytes())
+}
+
+fn write_sorted(node: &Node, text: &mut String) {
+    match &node.tree {
+        Tree::Map(entries) => {
+            let sorted: BTreeMap<&str, &Node> =
+                entries.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect();
+            text.push('{');
+            for (key, value) in sorted.into_iter().filter(|(key, _)| *key != "status") {
+                text.push_str(&Value::from(key).to_string());
+                text.push(':');
+                write_sorted(value, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+        Tree::List(items) => {
+            text.push('[');
+            for item in items {
+                write_sorted(item, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        _ => text.push_str(&node.to_json().to_string()),
+    }
+}

@@ -1,0 +1,10 @@
+//! Manifests as they are written: one type per kind, from which the reader, its messages, the JSON Schema and the
+//! reference in `docs/manifests.md` are all made. A field's docstring is what people read about it.
+//!
+//! Fields that do not work yet have types too, so that a mistake in them is found today.
+
+pub mod kube;
+pub mod notification;
+pub mod source;
+pub mod stack;
+pub mod stack_parts;
