@@ -1,0 +1,103 @@
+//! From a message to its effects, over ports in memory.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod world;
+
+use secrecy::ExposeSecret;
+use yuba_core::attempt::AttemptReport;
+use yuba_core::effect::Effect;
+use yuba_core::event::EventKind;
+use yuba_core::id::{SecretName, StackName};
+use yuba_core::job::{attempt_prefix, object};
+use yuba_core::record::{Edge, Key};
+use yuba_core::run::RunState;
+use yuba_core::spec::{ValuesKind, WriteOutputs};
+use yuba_core::time::Span;
+use yuba_ports::records::put_any;
+use yuba_ports::{Blobs, PutMode, Secrets, Store, TaskStatus};
+
+use world::World;
+
+#[tokio::test]
+async fn a_first_observation_starts_one_task_and_publishes_one_event() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.observed("a").await;
+    assert_eq!(world.memory.launcher.started().len(), 1);
+    let kinds: Vec<EventKind> = world.memory.publisher.published().iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [EventKind::RunQueued]);
+    assert_eq!(world.stack().await.outbox, [], "what was done is struck");
+}
+
+#[tokio::test]
+async fn a_task_without_room_waits_in_the_outbox_and_is_started_when_there_is_some() {
+    let world = World::new(|_| {}).await;
+    world.memory.launcher.set_no_room(Some(Span::seconds(5)));
+    world.observed("a").await;
+    let outbox = world.stack().await.outbox;
+    assert!(matches!(outbox[0].effect, Effect::StartTask { .. }));
+    assert_eq!(outbox[0].trouble.as_deref(), Some("no room for another task now"));
+    world.memory.launcher.set_no_room(None);
+    world.passes(Span::seconds(6)).await;
+    assert_eq!(world.memory.launcher.started().len(), 1);
+    assert_eq!(world.run().await.state, RunState::Planning);
+}
+
+#[tokio::test]
+async fn a_lost_race_is_decided_again() {
+    let world = World::new(|_| {}).await;
+    world.race();
+    world.observed("a").await;
+    assert_eq!(world.races(), 1, "another writer came first once");
+    assert_eq!(world.memory.launcher.started().len(), 1);
+}
+
+#[tokio::test]
+async fn a_task_that_stopped_without_a_report_is_replaced() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    let attempt = world.memory.launcher.started()[0].attempt;
+    world.memory.launcher.set_status(attempt, TaskStatus::Stopped { how: "signal 9".to_owned() });
+    world.passes(Span::seconds(31)).await;
+    let started: Vec<u32> =
+        world.memory.launcher.started().iter().map(|start| start.attempt.number).collect();
+    assert_eq!(started, [1, 2]);
+}
+
+#[tokio::test]
+async fn outputs_are_written_and_their_readers_and_the_dependants_woken() {
+    let secret = SecretName::new("infra", "out");
+    let write = WriteOutputs { name: secret.clone(), outputs: Vec::new() };
+    let world = World::new(|spec| spec.write_outputs = Some(write)).await;
+    let name = StackName::new("infra", "reader");
+    let edges =
+        [Key::reader(&secret, world.other), Key::dependant(&StackName::new("infra", "network"), world.other)];
+    for at in edges {
+        let edge = put_any(&Edge { at, stack: world.other, name: name.clone() }).unwrap();
+        world.memory.store.commit(vec![edge]).await.unwrap();
+    }
+    let apply = world.planned_and_approved("a").await;
+    let outputs = br#"{"vpc_id": {"value": "vpc-1", "type": "string", "sensitive": false}}"#;
+    let key = format!("{}{}", attempt_prefix(world.id, apply), object::OUTPUTS);
+    world.memory.blobs.put(&key, outputs, PutMode::Replace).await.unwrap();
+    world
+        .reports(AttemptReport::Applied {
+            outputs: vec!["vpc_id".to_owned()],
+            resources: 1,
+            notices: Vec::new(),
+        })
+        .await;
+    let written = world.memory.secrets.get(ValuesKind::Secret, &secret).await.unwrap().unwrap();
+    assert_eq!(written.values["vpc_id"].expose_secret(), "vpc-1");
+    let woken: Vec<String> =
+        world.memory.queue.pending().iter().map(yuba_core::message::Message::deduplication_id).collect();
+    assert!(woken.iter().any(|id| id.contains("#values#Secret infra/out#")), "{woken:?}");
+    assert!(woken.iter().any(|id| id.contains("#dependency#")), "{woken:?}");
+}
+
+#[tokio::test]
+async fn a_stack_that_nobody_defined_is_reported_and_left() {
+    let world = World::new(|_| {}).await;
+    let handled = world.wake_other().await;
+    assert_eq!(handled.report, [format!("no record names stack {}", world.other)]);
+}

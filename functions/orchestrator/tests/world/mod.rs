@@ -1,0 +1,240 @@
+//! One defined stack over ports in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use ulid::Ulid;
+use yuba_core::attempt::{Attempt, AttemptReport, AttemptState};
+use yuba_core::id::{
+    AttemptId, ClosureDigest, ContentDigest, FileDigest, ManifestSetName, RequestId, SourceName, StackId,
+    StackName,
+};
+use yuba_core::message::{AttemptNews, Cause, Message, Wake};
+use yuba_core::plan::summary::{PlanCounts, PlanReport};
+use yuba_core::record::{Key, Record};
+use yuba_core::request::{Ask, Outcome, Request, Signed};
+use yuba_core::run::Run;
+use yuba_core::source::{CommitFacts, Definition, Observation};
+use yuba_core::spec::{
+    ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, Roles, StackSpec,
+};
+use yuba_core::stack::Stack;
+use yuba_core::time::{Span, Timestamp};
+use yuba_orchestrator::{Handled, handle};
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::records::{load, put_any, update};
+use yuba_ports::{Clock, Committed, Item, Page, PortError, Ports, Query, Store, Write};
+
+/// The world.
+pub(crate) struct World {
+    pub(crate) memory: MemoryWorld,
+    pub(crate) id: StackId,
+    pub(crate) other: StackId,
+    racing: Arc<Racing>,
+}
+
+/// A store in which another writer comes first, as often as it is told.
+struct Racing {
+    inner: Arc<dyn Store>,
+    due: AtomicUsize,
+    run: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Racing {
+    async fn get(&self, key: &Key) -> Result<Option<Item>, PortError> {
+        self.inner.get(key).await
+    }
+    async fn commit(&self, writes: Vec<Write>) -> Result<Committed, PortError> {
+        if self.due.swap(0, Ordering::SeqCst) > 0 {
+            self.run.fetch_add(1, Ordering::SeqCst);
+            let Some(Write::Put { key, .. }) = writes.last() else { return Ok(Committed::Done) };
+            return Ok(Committed::Conflict(key.clone()));
+        }
+        self.inner.commit(writes).await
+    }
+    async fn query(&self, query: Query) -> Result<Page, PortError> {
+        self.inner.query(query).await
+    }
+}
+
+impl World {
+    /// A stack that is planned without asking, its settings changed.
+    pub(crate) async fn new(change: impl FnOnce(&mut StackSpec)) -> Self {
+        let memory = MemoryWorld::new();
+        let racing = Arc::new(Racing {
+            inner: memory.store.clone(),
+            due: AtomicUsize::new(0),
+            run: AtomicUsize::new(0),
+        });
+        let world = Self {
+            memory,
+            id: StackId(Ulid::from_parts(1, 1)),
+            other: StackId(Ulid::from_parts(1, 2)),
+            racing,
+        };
+        let mut spec = spec();
+        change(&mut spec);
+        let definition = Definition {
+            stack: world.id,
+            name: StackName::new("infra", "network"),
+            set: ManifestSetName("flux".to_owned()),
+            snapshot: 1,
+            spec,
+            place: "flux/network.yaml:1".to_owned(),
+            vanished: None,
+            author: None,
+        };
+        world.put(&definition).await;
+        world
+    }
+
+    async fn put<T: Record>(&self, record: &T) {
+        let committed = self.memory.store.commit(vec![put_any(record).unwrap()]).await.unwrap();
+        assert_eq!(committed, Committed::Done);
+    }
+
+    fn ports(&self) -> Ports {
+        Ports { store: self.racing.clone(), ..self.memory.ports() }
+    }
+
+    /// Another writer will come first once.
+    pub(crate) fn race(&self) {
+        self.racing.due.store(1, Ordering::SeqCst);
+    }
+
+    /// How often another writer came first.
+    pub(crate) fn races(&self) -> usize {
+        self.racing.run.load(Ordering::SeqCst)
+    }
+
+    /// Git holds a new closure for the stack, and it is woken.
+    pub(crate) async fn observed(&self, letter: &str) -> Handled {
+        let (commit, source) = (letter.repeat(40), SourceName::new("infra", "code"));
+        let observation = Observation {
+            stack: self.id,
+            source: source.clone(),
+            number: 1,
+            revision: format!("main@sha1:{commit}").parse().unwrap(),
+            tree: commit.parse().unwrap(),
+            closure: ClosureDigest::of(letter.as_bytes()),
+            changed: Vec::new(),
+            changed_count: 0,
+            problems: Vec::new(),
+            commit: CommitFacts {
+                id: commit.parse().unwrap(),
+                author: "ada".to_owned(),
+                subject: "Change".to_owned(),
+            },
+            at: self.memory.clock.now(),
+        };
+        self.put(&observation).await;
+        self.wake(Cause::Observation { source, number: 1 }).await
+    }
+
+    async fn wake(&self, cause: Cause) -> Handled {
+        handle(&self.ports(), &Message::new(Wake::Stack(self.id), cause)).await.unwrap()
+    }
+
+    /// Wakes a stack that no record names.
+    pub(crate) async fn wake_other(&self) -> Handled {
+        let cause = Cause::Due { slot: Timestamp(0) };
+        handle(&self.ports(), &Message::new(Wake::Stack(self.other), cause)).await.unwrap()
+    }
+
+    /// Time passes, and the stack is woken if it is due.
+    pub(crate) async fn passes(&self, span: Span) {
+        self.memory.clock.advance(span);
+        let slot = self.stack().await.due.unwrap();
+        assert!(slot <= self.memory.clock.now(), "the stack is due");
+        self.wake(Cause::Due { slot }).await;
+    }
+
+    /// The first plan is reported and approved; the apply attempt that is then out.
+    pub(crate) async fn planned_and_approved(&self, letter: &str) -> AttemptId {
+        self.observed(letter).await;
+        let report = PlanReport {
+            plan_id: self.run().await.revision.plan_id(),
+            content: ContentDigest::of(b"content"),
+            file: FileDigest::of(b"file"),
+            counts: PlanCounts { create: 1, ..PlanCounts::default() },
+            has_changes: true,
+            applyable: true,
+            state_was_empty: false,
+            backend_named: true,
+            engine: EngineTool::Tofu,
+            engine_version: "1.9.0".to_owned(),
+            notices: Vec::new(),
+            drifted: false,
+            remediation_refused: None,
+        };
+        self.reports(AttemptReport::Planned(report)).await;
+        let id = RequestId(Ulid::from_parts(9, 9));
+        let by = Signed {
+            who: "ada".to_owned(),
+            at: self.memory.clock.now(),
+            from: "cli".to_owned(),
+            message: String::new(),
+        };
+        let ask = Ask::Approve { plan: None, digest: None };
+        self.put(&Request { id, stack: self.id, by, ask, outcome: Outcome::Pending }).await;
+        self.wake(Cause::Request(id)).await;
+        self.run().await.attempt_out().unwrap()
+    }
+
+    /// The attempt that is out claims and reports.
+    pub(crate) async fn reports(&self, report: AttemptReport) {
+        let attempt = self.run().await.attempt_out().unwrap();
+        let reported = |record: &mut Attempt| {
+            record.state = AttemptState::Reported;
+            record.report = Some(report.clone());
+            true
+        };
+        update::<Attempt, _>(&*self.memory.store, &Key::attempt(attempt), reported).await.unwrap();
+        self.wake(Cause::Attempt { attempt, what: AttemptNews::Reported }).await;
+    }
+
+    /// The stack's record.
+    pub(crate) async fn stack(&self) -> Stack {
+        load::<Stack>(&*self.memory.store, &Key::stack(self.id)).await.unwrap().unwrap().into_value()
+    }
+
+    /// The newest run.
+    pub(crate) async fn run(&self) -> Run {
+        let latest = self.stack().await.latest.unwrap();
+        load::<Run>(&*self.memory.store, &Key::run(self.id, latest)).await.unwrap().unwrap().into_value()
+    }
+}
+
+fn spec() -> StackSpec {
+    StackSpec {
+        source: SourceName::new("infra", "code"),
+        path: "network".to_owned(),
+        interval: Span::minutes(10),
+        retry_interval: Span::seconds(15),
+        timeout: Span::minutes(30),
+        apply_timeout: Span::hours(6),
+        approve_plan: ApprovePlan::Manual,
+        plan_only: false,
+        suspend: false,
+        force: false,
+        destroy: false,
+        vars: Vec::new(),
+        vars_from: Vec::new(),
+        tf_vars_files: Vec::new(),
+        backend: None,
+        workspace: "default".to_owned(),
+        depends_on: Vec::new(),
+        write_outputs: None,
+        enable_inventory: false,
+        roles: Roles::default(),
+        engine: EnginePreference::default(),
+        labels: BTreeMap::new(),
+        drift: DriftSettings { mode: DriftMode::Alert },
+        triggers: Vec::new(),
+        state_is_new: false,
+        not_applied: Vec::new(),
+    }
+}
