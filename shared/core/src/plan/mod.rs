@@ -12,12 +12,16 @@ pub mod lock;
 pub mod mask;
 mod read;
 pub mod redact;
+pub mod render;
 mod sniff;
 pub mod stream;
+mod style;
 pub mod summary;
+mod value;
 mod walk;
 mod writer;
 
 pub use differ::{SENSITIVE, UNKNOWN};
 pub use read::{PlanRead, read};
 pub use sniff::ReadPlanError;
+pub use style::Styles;
