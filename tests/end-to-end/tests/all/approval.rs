@@ -1,0 +1,77 @@
+//! Who lets a plan be applied.
+
+use yuba_end_to_end::World;
+
+use crate::network;
+
+#[test]
+fn an_automatic_stack_applies_by_itself_and_writes_its_outputs() {
+    let mut world = World::new();
+    world.stack("dev", &network("dev", "one"), "approvePlan: auto\nwriteOutputsToSecret: {name: dev-out}");
+    world.begin();
+    world.wait("dev", "applied");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"]);
+    let outputs = world.yuba(&["outputs", "dev"]).ok();
+    assert!(outputs.contains("net-dev"), "{outputs}");
+    let secrets = world.yuba(&["secret", "list"]).ok();
+    assert!(secrets.contains("infra") && secrets.contains("dev-out"), "{secrets}");
+}
+
+#[test]
+fn a_plan_waits_and_only_the_current_one_can_be_approved() {
+    let mut world = World::new();
+    world.stack("prod", &network("prod", "one"), "");
+    world.begin();
+    world.wait("prod", "awaiting-approval");
+    let old = world.repository.plan_id();
+    world.repository.replace("stacks/prod/main.tf", "one", "two");
+    world.repository.push("Change");
+    world
+        .yuba(&[
+            "wait",
+            "prod",
+            "--for",
+            "awaiting-approval",
+            "--revision",
+            &world.repository.head(),
+            "--timeout",
+            "90s",
+        ])
+        .ok();
+    let refused = world.yuba(&["approve", "prod", "--plan", &old]).failed_with(3);
+    assert!(refused.contains(&world.repository.plan_id()), "the current plan is named: {refused}");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), Vec::<String>::new());
+    world.yuba(&["approve", "prod", "--plan", &world.repository.plan_id()]).ok();
+    world.wait("prod", "applied");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-prod"]);
+}
+
+#[test]
+fn an_approval_committed_beside_the_code_approves_and_does_not_loop() {
+    let mut world = World::new();
+    world.stack("prod", &network("prod", "one"), "approvePlan: \"\"");
+    world.begin();
+    world.wait("prod", "awaiting-approval");
+    let plan = world.repository.plan_id();
+    world.repository.replace("flux/prod.yaml", "approvePlan: \"\"", &format!("approvePlan: {plan}"));
+    world.repository.push("Approve");
+    world.wait("prod", "applied");
+    world.yuba(&["reconcile", "prod", "--wait"]).ok();
+    assert_eq!(world.states("prod"), ["applied", "unchanged"]);
+}
+
+#[test]
+fn a_rejected_plan_is_dropped_and_kubectl_hands_can_approve_the_next() {
+    let mut world = World::new();
+    world.stack("prod", &network("prod", "one"), "");
+    world.begin();
+    world.wait("prod", "awaiting-approval");
+    world.yuba(&["reject", "prod", "--message", "not now"]).ok();
+    world.wait("prod", "discarded");
+    world.repository.replace("stacks/prod/main.tf", "one", "two");
+    world.repository.push("Change");
+    world.wait("prod", "awaiting-approval");
+    let patch = format!(r#"{{"spec":{{"approvePlan":"{}"}}}}"#, world.repository.plan_id());
+    world.yuba(&["patch", "terraform", "prod", "--type=merge", "-p", &patch]).ok();
+    world.wait("prod", "applied");
+}

@@ -1,0 +1,62 @@
+//! Which stacks a push plans.
+
+use yuba_end_to_end::World;
+
+use crate::network;
+
+#[test]
+fn only_stacks_whose_closure_changed_are_planned() {
+    let mut world = World::new();
+    let module = "module \"shared\" {\n  source = \"../../modules/shared\"\n}\n";
+    world.repository.write("modules/shared/main.tf", "output \"answer\" {\n  value = \"41\"\n}\n");
+    world.stack("uses", module, "approvePlan: auto");
+    world.stack("other", &network("other", "one"), "approvePlan: auto");
+    world.begin();
+    world.wait("uses", "unchanged,applied");
+    world.wait("other", "applied");
+    world.repository.replace("modules/shared/main.tf", "41", "42");
+    world.repository.push("Change the module");
+    let head = world.repository.head();
+    world.yuba(&["wait", "uses", "--for", "unchanged,applied", "--revision", &head, "--timeout", "90s"]).ok();
+    assert_eq!(world.states("other"), ["applied"]);
+    let why = world.yuba(&["why", "uses"]).ok();
+    assert!(why.contains("modules/shared/main.tf"), "{why}");
+}
+
+#[test]
+fn a_force_push_back_is_newer_than_what_it_took_back() {
+    let mut world = World::new();
+    world.stack("dev", &network("dev", "one"), "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    world.repository.replace("stacks/dev/main.tf", "one", "two");
+    let two = world.repository.push("Change");
+    world.yuba(&["wait", "dev", "--for", "applied", "--revision", &two, "--timeout", "90s"]).ok();
+    let one = world.repository.force_push_back(1);
+    world.yuba(&["wait", "dev", "--for", "applied", "--revision", &one, "--timeout", "90s"]).ok();
+    let body = world.cloud.read("toy_network", "net-dev").unwrap().unwrap();
+    assert_eq!(body["description"], "one");
+}
+
+#[test]
+fn a_dependant_is_planned_when_its_dependency_is_applied_and_reads_its_outputs() {
+    let mut world = World::new();
+    world.stack("base", &network("base", "one"), "approvePlan: auto\nwriteOutputsToSecret: {name: base-out}");
+    let code = "variable \"network_id\" {\n  type = string\n}\n\nresource \"toy_instance\" \"vm\" {\n  name       = \"vm\"\n  network_id = var.network_id\n}\n";
+    let spec = "approvePlan: auto\ndependsOn: [{name: base}]\nvarsFrom: [{kind: Secret, name: base-out}]";
+    world.stack("app", code, spec);
+    world.begin();
+    world.wait("app", "applied");
+    let body = world.cloud.read("toy_instance", "i-vm").unwrap().unwrap();
+    assert_eq!(body["network_id"], "net-base");
+}
+
+#[test]
+fn a_faulty_manifest_is_held_back_and_the_rest_goes_on() {
+    let mut world = World::new();
+    world.stack("good", &network("good", "one"), "approvePlan: auto");
+    world.stack("bad", &network("bad", "one"), "approvePlan: auto\nintervall: 5m");
+    world.begin();
+    world.wait("good", "applied");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-good"]);
+}

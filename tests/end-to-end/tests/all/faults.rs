@@ -1,0 +1,76 @@
+//! What people get wrong, and what breaks.
+
+use yuba_end_to_end::World;
+use yuba_toy_cloud::Control;
+
+use crate::network;
+
+#[test]
+fn code_that_does_not_parse_fails_with_its_place_and_waits_for_new_input() {
+    let mut world = World::new();
+    world.stack("dev", "resource \"toy_network\" {\n", "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "failed");
+    let status = world.get("dev")["status"].to_string();
+    assert!(status.contains("main.tf"), "{status}");
+    world.repository.write(
+        "stacks/dev/main.tf",
+        &format!(
+            "terraform {{\n  required_providers {{\n    toy = {{ source = \"yuba/toy\" }}\n  }}\n}}\n{}",
+            network("dev", "one")
+        ),
+    );
+    world.repository.push("Mend");
+    world.wait("dev", "applied");
+}
+
+#[test]
+fn a_missing_path_and_a_module_outside_the_repository_are_named() {
+    let mut world = World::new();
+    world.stack("outside", "module \"x\" {\n  source = \"../../../elsewhere\"\n}\n", "approvePlan: auto");
+    world.stack("gone", &network("gone", "one"), "approvePlan: auto");
+    std::fs::remove_dir_all(world.repository.work().join("stacks/gone")).unwrap();
+    world.begin();
+    world.wait("outside", "failed");
+    world.wait("gone", "failed");
+    let (outside, gone) =
+        (world.get("outside")["status"].to_string(), world.get("gone")["status"].to_string());
+    assert!(outside.contains("elsewhere"), "{outside}");
+    assert!(gone.contains("stacks/gone"), "{gone}");
+}
+
+#[test]
+fn an_apply_that_fails_half_way_keeps_its_state_and_the_next_run_recovers() {
+    let mut world = World::new();
+    let code = format!(
+        "{}\nresource \"toy_bucket\" \"second\" {{\n  name       = \"second\"\n  depends_on = [toy_network.this]\n}}\n",
+        network("dev", "one")
+    );
+    world.stack("dev", &code, "approvePlan: auto");
+    let control = r#"{"fail": {"create": {"toy_bucket.second": "no room"}}}"#;
+    world.cloud.set_control(&serde_json::from_str::<Control>(control).unwrap()).unwrap();
+    world.begin();
+    world.wait("dev", "failed");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"], "the first half was made");
+    let shown = world.yuba(&["show", "run", "dev"]).ok();
+    assert!(shown.contains("no room"), "{shown}");
+    world.cloud.set_control(&Control::default()).unwrap();
+    world.wait("dev", "applied");
+    let repeats = yuba_toy_cloud::repeats(&world.cloud.journal().unwrap());
+    assert!(repeats.is_empty(), "nothing was made twice: {repeats:?}");
+}
+
+#[test]
+fn a_secret_is_masked_wherever_people_look() {
+    let mut world = World::new();
+    let code = "variable \"password\" {\n  type = string\n}\n\nresource \"toy_network\" \"this\" {\n  name        = \"dev\"\n  cidr        = \"10.0.0.0/16\"\n  description = var.password\n}\n";
+    world.stack("dev", code, "varsFrom: [{kind: Secret, name: db}]");
+    world.begin();
+    world.wait("dev", "failed");
+    world.yuba(&["secret", "set", "infra/db", "password=correct horse battery"]).ok();
+    world.wait("dev", "awaiting-approval");
+    for command in [&["show", "plan", "dev"][..], &["logs", "dev"], &["describe", "dev"]] {
+        let shown = world.yuba(command).ok();
+        assert!(!shown.contains("correct horse"), "{command:?} shows the secret:\n{shown}");
+    }
+}

@@ -1,0 +1,23 @@
+//! The main job, through real binaries. One program, so that it is linked once.
+
+mod approval;
+mod changes;
+mod crash;
+mod drift;
+mod faults;
+
+/// A network of this name; its description is what tests change.
+fn network(name: &str, description: &str) -> String {
+    format!(
+        "resource \"toy_network\" \"this\" {{
+  name        = \"{name}\"
+  cidr        = \"10.0.0.0/16\"
+  description = \"{description}\"
+}}
+
+output \"network_id\" {{
+  value = toy_network.this.id
+}}
+"
+    )
+}
