@@ -27,7 +27,7 @@ const CLIENT_CERTIFICATE: &str = "PLUGIN_CLIENT_CERT";
 const PARENT_CHECK: Duration = Duration::from_millis(250);
 const DRAIN_CHECK: Duration = Duration::from_millis(10);
 /// How long the answer to `Shutdown` may take to go out.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+const LAST_WORDS: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Error)]
 enum ServeError {
