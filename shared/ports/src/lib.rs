@@ -2,6 +2,8 @@
 
 mod blobs;
 mod clock;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod credentials;
 mod error;
 mod launcher;

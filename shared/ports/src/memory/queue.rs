@@ -10,8 +10,6 @@ use yuba_core::time::{Span, Timestamp};
 use super::{MemoryClock, lock};
 use crate::{Clock, PortError, Queue, QueueName, Received};
 
-/// How long a received message is hidden.
-pub(crate) const VISIBILITY: Span = Span::seconds(60);
 /// How long a deduplication id is remembered, as SQS does.
 const REMEMBERED: Span = Span::minutes(5);
 
@@ -38,6 +36,9 @@ struct Entry {
 }
 
 impl MemoryQueue {
+    /// How long a received message is hidden.
+    pub const VISIBILITY: Span = Span::seconds(60);
+
     /// An empty queue by a clock.
     pub fn new(clock: Arc<MemoryClock>) -> Self {
         Self { clock, state: Mutex::default() }
@@ -119,7 +120,7 @@ impl State {
 
 impl Entry {
     fn receive(&mut self, id: u64, now: Timestamp) -> Received {
-        self.visible_at = now + VISIBILITY;
+        self.visible_at = now + MemoryQueue::VISIBILITY;
         self.receives += 1;
         let receipt = format!("{id}.{}", self.receives);
         Received { message: self.message.clone(), receipt, receives: self.receives }

@@ -1,0 +1,49 @@
+//! The ports on one machine keep the ports' contracts.
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use yuba_core::time::Span;
+use yuba_local::{Database, LocalBlobs, LocalQueue, LocalStore};
+use yuba_ports::contract::{self, QueueFixture};
+use yuba_ports::memory::MemoryClock;
+
+/// Directories that live as long as the test.
+#[derive(Default)]
+struct Directories(Vec<TempDir>);
+
+impl Directories {
+    fn fresh(&mut self) -> std::path::PathBuf {
+        self.0.push(tempfile::tempdir().unwrap());
+        self.0.last().unwrap().path().to_owned()
+    }
+
+    fn database(&mut self) -> Database {
+        Database::open(&self.fresh().join("yuba.db")).unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_keeps_its_contract() {
+    let mut directories = Directories::default();
+    contract::store(async || LocalStore::new(directories.database())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queue_keeps_its_contract() {
+    let mut directories = Directories::default();
+    contract::queue(async || {
+        let clock = Arc::new(MemoryClock::default());
+        let queue = LocalQueue::open(directories.database(), clock.clone()).await.unwrap();
+        let advance = Box::new(move |span: Span| clock.advance(span));
+        QueueFixture { queue, advance, visibility: LocalQueue::VISIBILITY }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_blobs_keep_their_contract() {
+    let mut directories = Directories::default();
+    let scratch = tempfile::tempdir().unwrap();
+    contract::blobs(async || LocalBlobs::new(directories.fresh()), scratch.path()).await;
+}
