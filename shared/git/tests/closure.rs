@@ -1,4 +1,5 @@
 //! Which stacks a change touches, and why; over repositories made by the real git.
+#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 mod kit;
 
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use kit::Origin;
 use yuba_core::id::StackName;
 use yuba_git::Repository;
-use yuba_git::closure::{Closures, Index, StackPaths};
+use yuba_git::closure::{ClosureProblem, Closures, Index, StackPaths};
 
 /// Stacks of one source, named by their directory.
 struct World {
@@ -57,13 +58,17 @@ impl World {
     fn problems(&self) -> String {
         let closures = self.closures();
         let lines = closures.by_stack.iter().flat_map(|(stack, closure)| {
-            closure.problems.iter().map(move |problem| {
-                let weight = if problem.is_fatal() { "fatal" } else { "notice" };
-                format!("{}: {weight}: {problem}", stack.name)
-            })
+            closure
+                .problems
+                .iter()
+                .map(move |problem| format!("{}: {}: {problem}", stack.name, weight(problem)))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+fn weight(problem: &ClosureProblem) -> &'static str {
+    if problem.is_fatal() { "fatal" } else { "notice" }
 }
 
 fn write(files: &'static [(&'static str, &'static str)]) -> impl FnOnce(&Origin) {

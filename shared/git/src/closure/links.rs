@@ -16,14 +16,14 @@ const MOST_LINKS: usize = 40;
 
 /// A symbolic link that was followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Followed {
+pub(crate) struct Followed {
     pub(super) path: String,
     pub(super) id: ObjectId,
 }
 
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// To a file or directory, under its real path.
     There { path: String, mode: EntryMode, id: ObjectId },
     /// To nothing.
@@ -38,8 +38,8 @@ pub(super) enum Place {
 
 /// Where a path leads, and the links on the way.
 #[derive(Debug, Clone)]
-pub(super) struct Resolved {
-    pub(super) place: Place,
+pub(crate) struct Resolved {
+    pub(crate) place: Place,
     pub(super) links: Vec<Followed>,
 }
 
@@ -54,19 +54,19 @@ enum Step {
 }
 
 /// Resolves paths of one tree.
-pub(super) struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     pub(super) trees: &'a Trees,
     pub(super) root: ObjectId,
     directories: RefCell<HashMap<String, Option<ObjectId>>>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(trees: &'a Trees, root: ObjectId) -> Self {
+    pub(crate) fn new(trees: &'a Trees, root: ObjectId) -> Self {
         Self { trees, root, directories: RefCell::default() }
     }
 
     /// Follows a path of the repository (without `.` and `..`; see [`join`]).
-    pub(super) fn resolve(&self, path: &str) -> Result<Resolved, ReadError> {
+    pub(crate) fn resolve(&self, path: &str) -> Result<Resolved, ReadError> {
         let mut links = Vec::new();
         let mut path = path.to_owned();
         while links.len() <= MOST_LINKS {
@@ -85,36 +85,46 @@ impl<'a> Resolver<'a> {
         Ok(Resolved { place: Place::Loop, links })
     }
 
-    /// Goes along a path to its end or to the first link.
+    /// Goes along a path to its end or to the first link. `..` leaves the real directory, as the file system has it, which
+    /// behind a link is not the directory that is written before it.
     fn follow(&self, path: &str) -> Result<Step, ReadError> {
         let mut here = String::new();
         let mut found = (EntryMode::from(EntryKind::Tree), self.root);
-        let mut names = path.split('/').filter(|name| !name.is_empty());
+        let mut names = path.split('/').filter(|name| !matches!(*name, "" | "."));
         while let Some(name) = names.next() {
+            if name == ".." {
+                match self.above(&here)? {
+                    Some((above, tree)) => (here, found) = (above, (EntryMode::from(EntryKind::Tree), tree)),
+                    None => return Ok(Step::Arrived(Place::Outside)),
+                }
+                continue;
+            }
             let child = joined(&here, name);
-            let entry = self.entry(&here, name)?;
             let rest = |start: &str| names.clone().fold(start.to_owned(), |path, name| joined(&path, name));
-            match entry {
+            match self.entry(&here, name)? {
                 None => return Ok(Step::Arrived(Place::Missing { path: rest(&child) })),
                 Some((mode, id)) if mode.is_link() => {
-                    let target = blob(self.trees.local(), id)?;
-                    let target = join(&here, &target.to_str_lossy()).map(|target| rest(&target));
+                    let target = blob(self.trees.local(), id)?.to_str_lossy().into_owned();
+                    let target = (!target.starts_with('/')).then(|| rest(&joined(&here, &target)));
                     return Ok(Step::Link { link: Followed { path: child, id }, target });
                 }
                 Some((mode, _)) if mode.is_commit() => {
                     return Ok(Step::Arrived(Place::Submodule { path: child }));
                 }
-                Some(entry) => {
-                    here = child;
-                    found = entry;
-                }
+                Some(entry) => (here, found) = (child, entry),
             }
         }
         Ok(Step::Arrived(Place::There { path: here, mode: found.0, id: found.1 }))
     }
 
+    /// The directory above a real path; none above the root.
+    fn above(&self, path: &str) -> Result<Option<(String, ObjectId)>, ReadError> {
+        let Some(above) = join(path, "..") else { return Ok(None) };
+        Ok(self.directory(&above)?.map(|tree| (above, tree)))
+    }
+
     /// The entries of a real directory; empty where there is none.
-    pub(super) fn listing(&self, directory: &str) -> Result<Option<Listing>, ReadError> {
+    pub(crate) fn listing(&self, directory: &str) -> Result<Option<Listing>, ReadError> {
         self.directory(directory)?.map(|id| self.trees.listing(id)).transpose()
     }
 

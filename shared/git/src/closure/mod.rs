@@ -145,3 +145,8 @@ impl fmt::Display for Why {
         }
     }
 }
+
+/// Whether tofu reads a file of this name as configuration.
+pub(crate) fn is_configuration(name: &str) -> bool {
+    hcl::Dialect::of(name.as_bytes()).is_some()
+}

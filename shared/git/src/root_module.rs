@@ -1,0 +1,218 @@
+//! What a root module's files say of itself: backend, engine version, providers. Read without a checkout.
+
+use std::collections::BTreeMap;
+
+use gix::objs::tree::EntryKind;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Body, Structure};
+use serde_json::Value;
+use yuba_core::id::TreeId;
+
+use crate::closure::links::{Place, Resolver};
+use crate::repository::{ReadError, Repository, object_id};
+use crate::tree::{Trees, blob};
+
+/// What is known of a root module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RootModule {
+    /// The type of the backend that the code names: `s3`, `local`, `cloud`; none where it names none.
+    pub backend: Option<String>,
+    /// Every `required_version`, by file.
+    pub required_versions: Vec<String>,
+    /// The providers it requires, by local name.
+    pub required_providers: BTreeMap<String, RequiredProvider>,
+    /// Whether there are `.tofu` files, which only OpenTofu reads.
+    pub has_tofu_files: bool,
+    /// Whether there is any configuration at all.
+    pub has_configuration: bool,
+    /// Whether there is a `.terraform.lock.hcl`.
+    pub has_lock_file: bool,
+    /// The content of `.terraform-version`.
+    pub terraform_version: Option<String>,
+    /// The content of `.opentofu-version`.
+    pub opentofu_version: Option<String>,
+    /// Files that do not parse: `name:line: reason`.
+    pub broken: Vec<String>,
+}
+
+/// An entry of `required_providers`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequiredProvider {
+    /// Its source address, where it is given.
+    pub source: Option<String>,
+    /// Its version constraint, where it is given.
+    pub version: Option<String>,
+}
+
+impl RootModule {
+    /// Reads the root module in a directory of a tree; none where there is no such directory.
+    pub fn of(repository: &Repository, tree: &TreeId, directory: &str) -> Result<Option<Self>, ReadError> {
+        let trees = Trees::new(repository.reader());
+        let resolver = Resolver::new(&trees, object_id(tree.as_str())?);
+        let Place::There { path, .. } = resolver.resolve(directory)?.place else { return Ok(None) };
+        let Some(listing) = resolver.listing(&path)? else { return Ok(None) };
+        let mut files = Vec::new();
+        for entry in listing.iter() {
+            let name = entry.name.to_string();
+            let id = match entry.mode.kind() {
+                EntryKind::Blob | EntryKind::BlobExecutable => Some(entry.id),
+                EntryKind::Link => match resolver.resolve(&crate::tree::joined(&path, &entry.name))?.place {
+                    Place::There { mode, id, .. } if mode.is_blob() => Some(id),
+                    _ => None,
+                },
+                EntryKind::Tree | EntryKind::Commit => None,
+            };
+            if let Some(id) = id.filter(|_| Self::wants(&name)) {
+                files.push((name, String::from_utf8_lossy(&blob(trees.local(), id)?).into_owned()));
+            }
+        }
+        Ok(Some(Self::read(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))))
+    }
+
+    /// Whether a file of this name says anything of a root module.
+    pub fn wants(name: &str) -> bool {
+        let others = [".terraform.lock.hcl", ".terraform-version", ".opentofu-version"];
+        others.contains(&name) || crate::closure::is_configuration(name)
+    }
+
+    /// Reads the files of a root module's directory, given by name and text.
+    pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut module = Self::default();
+        for (name, text) in files {
+            match name {
+                ".terraform.lock.hcl" => module.has_lock_file = true,
+                ".terraform-version" => module.terraform_version = Some(text.trim().to_owned()),
+                ".opentofu-version" => module.opentofu_version = Some(text.trim().to_owned()),
+                name if crate::closure::is_configuration(name) => module.configuration(name, text),
+                _ => {}
+            }
+        }
+        module
+    }
+
+    fn configuration(&mut self, name: &str, text: &str) {
+        let text = text.trim_start_matches('\u{feff}');
+        self.has_configuration = true;
+        self.has_tofu_files |= name.trim_end_matches(".json").rsplit('.').next() == Some("tofu");
+        if name.ends_with("json") {
+            match serde_json::from_str::<Value>(text) {
+                Ok(root) => each_object(root.get("terraform"), &mut |settings| self.json(settings)),
+                Err(error) => self.broken.push(format!("{name}:{}: {error}", error.line())),
+            }
+            return;
+        }
+        match hcl_edit::parser::parse_body(text) {
+            Ok(body) => body.get_blocks("terraform").for_each(|block| self.settings(&block.body)),
+            Err(error) => {
+                self.broken.push(format!("{name}:{}: {}", error.location().line(), error.message()));
+            }
+        }
+    }
+
+    fn settings(&mut self, body: &Body) {
+        for structure in body {
+            match structure {
+                Structure::Attribute(attribute) if attribute.key.as_str() == "required_version" => {
+                    self.required_versions.extend(attribute.value.as_str().map(str::to_owned));
+                }
+                Structure::Attribute(_) => {}
+                Structure::Block(block) => match block.ident.as_str() {
+                    "backend" => self.backend = block.labels.first().map(|label| label.as_str().to_owned()),
+                    "cloud" => self.backend = Some("cloud".to_owned()),
+                    "required_providers" => self.providers(&block.body),
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    fn providers(&mut self, body: &Body) {
+        for attribute in body.attributes() {
+            let provider = match &attribute.value {
+                Expression::Object(object) => {
+                    RequiredProvider { source: field(object, "source"), version: field(object, "version") }
+                }
+                other => RequiredProvider { source: None, version: other.as_str().map(str::to_owned) },
+            };
+            self.required_providers.insert(attribute.key.to_string(), provider);
+        }
+    }
+
+    fn json(&mut self, settings: &serde_json::Map<String, Value>) {
+        self.required_versions
+            .extend(settings.get("required_version").and_then(Value::as_str).map(str::to_owned));
+        each_object(settings.get("backend"), &mut |backend| {
+            self.backend = backend.keys().next().cloned();
+        });
+        if settings.contains_key("cloud") {
+            self.backend = Some("cloud".to_owned());
+        }
+        each_object(settings.get("required_providers"), &mut |providers| {
+            for (name, value) in providers {
+                let field = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+                let version = value.as_str().map(str::to_owned).or_else(|| field("version"));
+                self.required_providers
+                    .insert(name.clone(), RequiredProvider { source: field("source"), version });
+            }
+        });
+    }
+}
+
+fn field(object: &hcl_edit::expr::Object, name: &str) -> Option<String> {
+    let mut fields = object.iter().filter(|(key, _)| key_text(key) == Some(name));
+    fields.find_map(|(_, value)| value.expr().as_str()).map(str::to_owned)
+}
+
+fn key_text(key: &hcl_edit::expr::ObjectKey) -> Option<&str> {
+    key.as_ident().map(hcl_edit::Ident::as_str).or_else(|| key.as_expr().and_then(Expression::as_str))
+}
+
+/// Where HCL has a block, JSON may have an object or a list of objects.
+fn each_object(value: Option<&Value>, visit: &mut dyn FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Some(Value::Object(object)) => visit(object),
+        Some(Value::Array(values)) => values.iter().for_each(|value| each_object(Some(value), visit)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backend_versions_and_providers_are_read_from_both_dialects() {
+        let hcl = r#"
+            terraform {
+              required_version = ">= 1.6"
+              backend "s3" { bucket = "x" }
+              required_providers {
+                aws = { source = "hashicorp/aws", "version" = "~> 5.0" }
+                old = "~> 1.0"
+              }
+            }
+        "#;
+        let json = r#"{"terraform": [{"required_version": "< 2", "required_providers": {"aws":
+            {"source": "hashicorp/aws", "version": "~> 5.0"}, "old": "~> 1.0"}, "backend": {"s3": {"bucket": "x"}}}]}"#;
+        let (hcl, json) = (RootModule::read([("a.tf", hcl)]), RootModule::read([("a.tf.json", json)]));
+        assert_eq!(
+            (hcl.backend.as_deref(), hcl.required_versions.as_slice()),
+            (Some("s3"), [">= 1.6".to_owned()].as_slice())
+        );
+        assert_eq!(hcl.required_providers, json.required_providers);
+        assert_eq!(hcl.backend, json.backend);
+        assert_eq!(hcl.required_providers["aws"].version.as_deref(), Some("~> 5.0"));
+        assert_eq!(hcl.required_providers["old"].source, None);
+    }
+
+    #[test]
+    fn files_beside_the_configuration_count() {
+        let files =
+            [(".opentofu-version", "1.8.0\n"), ("main.tofu", ""), (".terraform.lock.hcl", ""), ("x.md", "")];
+        let module = RootModule::read(files);
+        assert_eq!(module.opentofu_version.as_deref(), Some("1.8.0"));
+        assert!(module.has_tofu_files && module.has_lock_file && module.has_configuration);
+        assert_eq!((module.backend, module.terraform_version), (None, None));
+        assert_eq!(RootModule::read([("a.tf", "x = = 1")]).broken.len(), 1);
+    }
+}
