@@ -230,7 +230,7 @@ fn is_inert(node: &Node) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::yaml;
+    use crate::manifest::parse;
 
     #[test]
     fn the_nearest_row_decides() {
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn only_what_asks_for_something_is_used() {
         let text = "spec: {targets: [], breakTheGlass: false, parallelism: 4, vars: [{name: a}, {name: b, valueFrom: {x: 1}}]}";
-        let root = yaml::read(text).remove(0).root.unwrap();
+        let root = parse::read(text).remove(0).root.unwrap();
         let used: Vec<String> = unapplied(STACK, &root).into_iter().map(|(path, _)| path).collect();
         assert_eq!(used, ["spec.vars[1].valueFrom", "spec.parallelism"]);
     }

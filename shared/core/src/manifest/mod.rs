@@ -13,6 +13,8 @@ mod finding;
 mod format;
 mod kinds;
 mod messages;
+mod parse;
+mod reference;
 mod references;
 mod report;
 mod scalar;
@@ -24,6 +26,7 @@ pub mod wire;
 mod yaml;
 
 pub use finding::{Finding, Place, Severity, render};
+pub use reference::reference;
 pub use schema::{KindSchema, schemas};
 pub use set::{
     ConfigMapManifest, HeldBack, KeptManifest, ManifestFile, ManifestSet, SourceManifest, StackManifest,

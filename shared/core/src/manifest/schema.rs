@@ -25,6 +25,13 @@ pub struct KindSchema {
     pub schema: Value,
 }
 
+impl KindSchema {
+    /// The text of the published file.
+    pub fn to_text(&self) -> String {
+        format!("{:#}\n", self.schema)
+    }
+}
+
 /// The schemas of all kinds that Yuba reads.
 pub fn schemas() -> &'static [KindSchema] {
     &SCHEMAS

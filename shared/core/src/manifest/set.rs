@@ -10,10 +10,11 @@ use super::document::{self, Identity, Item};
 use super::finding::{Finding, Place, Severity, Spot};
 use super::kinds::{self, Class};
 use super::messages;
+use super::parse;
 use super::report::Report;
 use super::source::SourceDraft;
 use super::stack::StackDraft;
-use super::yaml::{self, Document, Node, Tree};
+use super::yaml::{Document, Node, Tree};
 use crate::id::{DocumentDigest, ObjectName, SecretName, SourceName, StackName};
 use crate::spec::{SourceSpec, StackSpec};
 
@@ -163,7 +164,7 @@ pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
             });
             continue;
         }
-        for document in yaml::read(&file.text) {
+        for document in parse::read(&file.text) {
             drafts.read(&file.path, document);
         }
     }

@@ -10,6 +10,7 @@ use super::format;
 use super::messages;
 use super::report::Report;
 use super::wire::kube::{Metadata, NamespacedReference};
+use super::wire::runner_pod::RunnerPodTemplate;
 use super::wire::stack::{StackDocument, StackSpec as Wire};
 use super::wire::stack_parts as parts;
 use super::yaml::Node;
@@ -157,7 +158,7 @@ fn roles(wire: Option<parts::Roles>, service_account: Option<String>) -> Roles {
 }
 
 /// `engine` demands; the tag of a runner image only wishes.
-fn engine_of(demand: Option<parts::Engine>, pod: Option<parts::RunnerPodTemplate>) -> EnginePreference {
+fn engine_of(demand: Option<parts::Engine>, pod: Option<RunnerPodTemplate>) -> EnginePreference {
     if let Some(demand) = demand {
         let tool = demand.tool.map(|tool| match tool {
             parts::Tool::Tofu => EngineTool::Tofu,

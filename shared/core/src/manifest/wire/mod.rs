@@ -5,6 +5,7 @@
 
 pub mod kube;
 pub mod notification;
+pub mod runner_pod;
 pub mod source;
 pub mod stack;
 pub mod stack_parts;

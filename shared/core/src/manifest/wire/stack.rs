@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::kube::{Metadata, NamespacedReference};
+use super::runner_pod::RunnerPodTemplate;
 use super::stack_parts as parts;
 use crate::manifest::format;
 use crate::time::Span;
@@ -83,7 +84,7 @@ pub struct StackSpec {
     #[schemars(with = "Option<format::ObjectName>")]
     pub service_account_name: Option<String>,
     /// The pod that tofu-controller runs tofu in. The tag of its image says which engine is preferred.
-    pub runner_pod_template: Option<parts::RunnerPodTemplate>,
+    pub runner_pod_template: Option<RunnerPodTemplate>,
 
     /// Remove the pod after each run.
     pub always_cleanup_runner_pod: Option<bool>,

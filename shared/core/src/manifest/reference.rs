@@ -1,0 +1,98 @@
+//! `docs/manifests.md`: each field of each kind, and whether it works, from the schemas and the one table of fields.
+
+use serde_json::Value;
+
+use super::fields::{self, Field, Lot, Since};
+use super::schema::{KindSchema, schemas};
+
+/// The reference of all fields as Markdown.
+pub fn reference() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    text.extend(schemas().iter().map(|schema| {
+        let (file, kind, versions) = (schema.file, schema.kind, schema.api_versions.join(", "));
+        format!("| {kind} | {versions} | [{file}](schema/{file}) |\n")
+    }));
+    let of = |file: &str| schemas().iter().find(|schema| schema.file == file);
+    if let (Some(stack), Some(source)) = (of("stack-v1.json"), of("gitrepository.json")) {
+        text.push_str("\n## Terraform and Stack\n\n");
+        text.push_str(&table(stack, fields::STACK));
+        text.push_str("\n## GitRepository\n\n");
+        text.push_str(&table(source, fields::SOURCE));
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Manifests
+
+Made from the code by `make schema`; a test fails where it differs.
+
+Manifests are YAML documents in the shape of Kubernetes resources. Flux's kinds are read unchanged. `Stack` of
+`yuba.dev/v1` has all fields of `Terraform` and some more. `yuba validate PATH…` checks them without a server and writes
+what it finds as `file:line:column: error|warning|notice: …`.
+
+- A field that does not exist is an error, as it is to Flux. A field that does not work yet is a notice; where it changes
+  what, where or whether to apply, its stack is planned only.
+- A faulty document is held back with whatever refers to it; the rest is used.
+- Unquoted `yes`, `no`, `on` and `off` are booleans and `0755` is octal, as they are to kubectl.
+- A `ServiceAccount` is read for its annotation `eks.amazonaws.com/role-arn`, a `ConfigMap` for `varsFrom`. A `Secret` is
+  not used: its values are stored with `yuba secret set`. `Provider` and `Alert` are kept; nothing is delivered by them yet.
+- Kinds of Flux's own installation and kinds of other software are ignored with a notice.
+
+| kind | apiVersion | JSON Schema |
+| --- | --- | --- |
+";
+
+fn table(kind: &KindSchema, rows: &[Field]) -> String {
+    let mut text = "| field | in | state | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+    let spec = kind.schema.pointer("/properties/spec").unwrap_or(&Value::Null);
+    let mut walk = Walk { root: &kind.schema, rows, text: &mut text };
+    walk.properties(spec, "spec");
+    text
+}
+
+struct Walk<'schema> {
+    root: &'schema Value,
+    rows: &'schema [Field],
+    text: &'schema mut String,
+}
+
+impl<'schema> Walk<'schema> {
+    fn properties(&mut self, schema: &'schema Value, path: &str) {
+        let Some(properties) = self.behind(schema).get("properties").and_then(Value::as_object) else {
+            return;
+        };
+        for (name, schema) in properties {
+            let path = format!("{path}.{name}");
+            self.row(&path, schema);
+            match self.behind(schema).get("items") {
+                Some(items) => self.properties(items, &format!("{path}[]")),
+                None => self.properties(schema, &path),
+            }
+        }
+    }
+
+    /// The schema behind a reference or an `Option`.
+    fn behind(&self, schema: &'schema Value) -> &'schema Value {
+        let schema = schema.get("anyOf").and_then(|either| either.get(0)).unwrap_or(schema);
+        let target = schema.get("$ref").and_then(Value::as_str);
+        target.and_then(|target| self.root.pointer(target.trim_start_matches('#'))).unwrap_or(schema)
+    }
+
+    fn row(&mut self, path: &str, schema: &Value) {
+        let Some(row) = fields::deciding(self.rows, path) else { return };
+        let state = match row.lot {
+            Lot::Works => "works".to_owned(),
+            Lot::Later => format!("not applied yet: {}", row.why),
+            Lot::Matters => format!("not applied yet, planned only: {}", row.why),
+        };
+        let kinds = match row.since {
+            Since::V1Alpha1 => "all",
+            Since::V1Alpha2 => "v1alpha2, Stack",
+            Since::Stack => "Stack",
+        };
+        let meaning =
+            schema.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
+        self.text.extend([format!("| `{path}` | {kinds} | {state} | {meaning} |\n")]);
+    }
+}
