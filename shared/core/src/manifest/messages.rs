@@ -2,7 +2,11 @@
 //! before it.
 
 use super::finding::Place;
+use super::scalar;
 use super::yaml::{Node, Tree};
+
+/// More names than this are not listed in a message.
+const MANY: usize = 16;
 
 /// A field's path within one more mapping.
 pub(super) fn join(path: &str, key: &str) -> String {
@@ -69,6 +73,9 @@ fn hint(node: &Node, allowed: &str) -> String {
             Some((host, path)) if host.contains('@') => format!("; write `ssh://{host}/{path}`"),
             _ => String::new(),
         },
+        Tree::Text(text) if !wants_text && !matches!(scalar::resolve(text), Tree::Text(_) | Tree::Null) => {
+            "; write it without quotes".to_owned()
+        }
         _ => String::new(),
     }
 }
@@ -85,6 +92,9 @@ pub(super) fn missing(path: &str, allowed: &str) -> String {
 pub(super) fn unknown_field(path: &str, key: &str, known: &[&str]) -> String {
     match nearest(key, known) {
         Some(name) => format!("{path}: no such field; did you mean `{name}`?"),
+        None if known.len() > MANY => {
+            format!("{path}: no such field; `docs/manifests.md` lists those that are allowed")
+        }
         None => format!("{path}: no such field; allowed is {}", list_of(known)),
     }
 }

@@ -1,0 +1,200 @@
+//! Documents that refer to each other: what is used, what is held back, and why.
+
+use yuba_core::id::StackName;
+use yuba_core::manifest::{ManifestFile, ManifestSet, read_set};
+use yuba_core::spec::{ApprovePlan, DriftMode};
+
+const SOURCE: &str = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: code}\n\
+                      spec: {url: 'https://example.com/code', interval: 1m}\n---\n";
+
+fn stack(name: &str, spec: &str) -> String {
+    let given = spec.contains("backendConfig") || spec.contains("cloud");
+    let backend = if given { "" } else { ", backendConfig: {customConfiguration: 'backend \"http\" {}'}" };
+    let source =
+        if spec.contains("sourceRef") { "" } else { ", sourceRef: {kind: GitRepository, name: code}" };
+    format!(
+        "apiVersion: yuba.dev/v1\nkind: Stack\nmetadata: {{name: {name}}}\nspec: {{path: {name}, interval: 1h{backend}{source}{spec}}}\n---\n"
+    )
+}
+
+fn read(documents: &[String]) -> ManifestSet {
+    let text = SOURCE.to_owned() + &documents.concat();
+    read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }])
+}
+
+/// The stacks that can be used, and what was found.
+fn told(set: &ManifestSet) -> String {
+    let names: Vec<&str> = set.stacks.iter().map(|stack| stack.name.name.as_str()).collect();
+    let findings: Vec<String> = set.findings.iter().map(ToString::to_string).collect();
+    format!("used: {}\n{}", names.join(" "), findings.join("\n"))
+}
+
+#[test]
+fn of_two_documents_with_one_name_neither_is_used() {
+    let set = read(&[stack("a", ""), stack("b", ""), stack("a", ", dependsOn: [{name: b}]")]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: b
+    m.yaml:16:1: error: Stack `default/a` is given twice; it stands at m.yaml:6:1 already, and neither is used
+    "#);
+}
+
+#[test]
+fn a_cycle_is_named_in_full_and_holds_back_its_dependants() {
+    let set = read(&[
+        stack("a", ", dependsOn: [{name: b}]"),
+        stack("b", ", dependsOn: [{name: d}, {name: c}]"),
+        stack("c", ", dependsOn: [{name: a}]"),
+        stack("d", ""),
+        stack("e", ", dependsOn: [{name: a}]"),
+    ]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: d
+    m.yaml:9:147: error: spec.dependsOn: stacks wait for each other: default/a → default/b → default/c → default/a
+    m.yaml:14:147: error: spec.dependsOn: stacks wait for each other: default/a → default/b → default/c → default/a
+    m.yaml:19:147: error: spec.dependsOn: stacks wait for each other: default/a → default/b → default/c → default/a
+    m.yaml:29:148: error: spec.dependsOn[0]: held back, because stack `default/a` is held back (m.yaml:6:1)
+    "#);
+}
+
+#[test]
+fn a_faulty_document_is_held_back_with_whatever_refers_to_it() {
+    let set = read(&[
+        stack("base", ", workspace: [1]"),
+        stack("middle", ", dependsOn: [{name: base}]"),
+        stack("top", ", dependsOn: [{name: middle}]"),
+        stack("other", ""),
+        stack("typo", ", dependsOn: [{name: othr}]"),
+        stack("lost", ", sourceRef: {kind: GitRepository, name: cod}"),
+    ]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: other
+    m.yaml:9:150: error: spec.workspace: found a list, allowed is a text
+    m.yaml:14:153: error: spec.dependsOn[0]: held back, because stack `default/base` is held back (m.yaml:6:1)
+    m.yaml:19:150: error: spec.dependsOn[0]: held back, because stack `default/middle` is held back (m.yaml:11:1)
+    m.yaml:29:151: error: spec.dependsOn[0]: no stack `default/othr` in these manifests; did you mean `default/other`?
+    m.yaml:34:132: error: spec.sourceRef: no GitRepository `default/cod` in these manifests; did you mean `default/code`?
+    "#);
+    assert!(!set.lacks(&StackName::new("default", "base")));
+    assert!(set.lacks(&StackName::new("default", "gone")));
+}
+
+#[test]
+fn stacks_of_a_faulty_source_are_held_back() {
+    let text = SOURCE.replace("1m", "never") + &stack("a", "");
+    let set = read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: 
+    m.yaml:4:51: error: spec.interval: found `never`, allowed is a duration above zero such as `30s`, `10m`, `1h30m`
+    m.yaml:9:129: error: spec.sourceRef: held back, because GitRepository `default/code` is faulty (m.yaml:1:1)
+    "#);
+}
+
+#[test]
+fn a_document_that_is_not_yaml_leaves_the_others_of_its_file() {
+    let set = read(&[
+        stack("a", ""),
+        "kind: Stack\nmetadata:\n  name: b\nspec: {\n---\n".to_owned(),
+        stack("c", ""),
+    ]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: a c
+    m.yaml:15:1: error: not YAML: while parsing a node, did not find expected node content
+    "#);
+    assert!(!set.lacks(&StackName::new("default", "b")));
+}
+
+#[test]
+fn two_stacks_do_not_share_one_state() {
+    let s3 = |order: &str| {
+        format!(", backendConfig: {{customConfiguration: \"backend \\\"s3\\\" {{\\n{order}\\n}}\"}}")
+    };
+    let (one, other) =
+        ("key = \\\"k\\\"\\nbucket = \\\"b\\\"", "bucket = \\\"b\\\" # shared\\nkey = \\\"k\\\"");
+    let set = read(&[
+        stack("a", &s3(one)),
+        stack("b", &s3(other)),
+        stack("c", &(s3(one) + ", workspace: blue")),
+        stack("d", ""),
+    ]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: c d
+    m.yaml:9:92: error: spec.backendConfig: the state (s3 bucket=b key=k, workspace default) is that of stack `default/b` too (m.yaml:14:92); each stack needs its own
+    m.yaml:14:92: error: spec.backendConfig: the state (s3 bucket=b key=k, workspace default) is that of stack `default/a` too (m.yaml:9:92); each stack needs its own
+    "#);
+}
+
+#[test]
+fn what_matters_and_does_not_work_yet_makes_a_stack_planned_only() {
+    let set = read(&[stack("a", ", targets: [x.y], parallelism: 3, vars: [{name: v, valueFrom: {a: b}}]")]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: a
+    m.yaml:9:145: notice: not applied yet: spec.targets (more would be applied than they name; the stack is planned only)
+    m.yaml:9:165: notice: not applied yet: spec.parallelism (the engine's own is used)
+    m.yaml:9:196: notice: not applied yet: spec.vars[0].valueFrom (the variable would be null; the stack is planned only)
+    "#);
+    let because = set.stacks[0].spec.planned_only_because().unwrap();
+    assert_eq!(because, "the manifest uses what is not applied yet: spec.vars[0].valueFrom, spec.targets");
+}
+
+#[test]
+fn a_stack_takes_the_role_of_its_service_account() {
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: tf-runner, annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::123456789012:role/r'}}\n---\n";
+    let own = ", roles: {apply: 'arn:aws:iam::123456789012:role/own'}";
+    let set = read(&[account.to_owned(), stack("a", own), stack("b", ", serviceAccountName: nobody")]);
+    let roles: Vec<_> =
+        set.stacks.iter().map(|stack| (&stack.spec.roles.plan, &stack.spec.roles.apply)).collect();
+    let role = |name: &str| Some(format!("arn:aws:iam::123456789012:role/{name}"));
+    assert_eq!(roles, [(&role("r"), &role("own")), (&None, &None)]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: a b
+    m.yaml:18:156: warning: spec.serviceAccountName: no ServiceAccount `nobody` in these manifests; runs use the server's own credentials
+    "#);
+}
+
+#[test]
+fn anchors_merge_keys_crlf_and_bom_are_read() {
+    let text = "\u{feff}apiVersion: yuba.dev/v1\nkind: Stack\nmetadata: {name: a}\nspec:\n  \
+                <<: {interval: 2h, approvePlan: &mode auto, path: p}\n  path: q\n  workspace: *mode\n  \
+                sourceRef: {kind: GitRepository, name: code}\n---\n"
+        .to_owned();
+    let text = (text + SOURCE).replace('\n', "\r\n");
+    let set = read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }]);
+    let spec = &set.stacks[0].spec;
+    assert_eq!(
+        (spec.path.as_str(), spec.workspace.as_str(), &spec.approve_plan),
+        ("q", "auto", &ApprovePlan::Auto)
+    );
+    assert_eq!((spec.interval.to_string().as_str(), spec.drift.mode), ("2h0m0s", DriftMode::Remediate));
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let level = |level: usize| {
+        let inner = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
+        format!("a{level}: &a{level} [{}]", vec![inner; 10].join(", "))
+    };
+    let text = (0..12).map(level).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(told(&read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }])), @r#"
+    used: 
+    m.yaml:5:40: error: anchors and aliases make more than 100000 values
+    "#);
+}
+
+#[test]
+fn a_list_is_read_as_its_items() {
+    let item = |name: &str| {
+        format!(
+            "- {{apiVersion: yuba.dev/v1, kind: Stack, metadata: {{name: {name}, uid: x}}, spec: {{interval: 1h, planOnly: true, sourceRef: {{kind: GitRepository, name: code}}}}, status: {{}}}}\n"
+        )
+    };
+    let set = read(&[format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a"), item("b"))]);
+    assert_eq!(set.stacks.len(), 2);
+}
+
+#[test]
+fn a_digest_follows_what_is_said_not_how() {
+    let digest = |text: &str| read(&[text.to_owned()]).stacks[0].digest;
+    let one = digest(&stack("a", ""));
+    assert_eq!(one, digest(&stack("a", "").replace("kind: Stack", "kind: 'Stack' # said")));
+    assert_ne!(one, digest(&stack("a", ", force: true")));
+}
