@@ -1,1 +1,65 @@
 #![doc = include_str!("../README.md")]
+
+mod auth;
+mod extract;
+mod lookup;
+mod metrics;
+mod openapi;
+mod page;
+mod problem;
+mod routes;
+mod view;
+mod watch;
+pub mod wire;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use secrecy::SecretString;
+use yuba_ports::Ports;
+
+pub use openapi::description;
+
+/// State files may be large; everything else is small.
+const BODY_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Where an uploaded state file of a stack that is adopted lies among the blobs, until its first plan takes it over.
+pub fn state_import_object(stack: yuba_core::id::StackId) -> String {
+    format!("state-imports/{stack}")
+}
+
+/// What the API works with.
+#[derive(Clone)]
+pub struct Api {
+    /// The world.
+    pub ports: Ports,
+    /// Whoever holds it may ask for everything.
+    pub token: Arc<SecretString>,
+}
+
+impl Api {
+    /// An API over ports, for whoever holds the token.
+    pub fn new(ports: Ports, token: SecretString) -> Self {
+        Self { ports, token: Arc::new(token) }
+    }
+}
+
+/// All routes: `/api/v1/…` and `/metrics` for holders of the token, pages below `/`, `/healthz` for everybody.
+pub fn router(api: Api) -> Router {
+    let (protected, _) = openapi::protected().split_for_parts();
+    let protected = protected.layer(from_fn_with_state(api.clone(), auth::require_token));
+    let pages = page::routes().layer(from_fn_with_state(api.clone(), auth::require_page_token));
+    let open = Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/api/v1/openapi.json", get(|| async { axum::Json(description()) }));
+    Router::new()
+        .merge(protected)
+        .merge(pages)
+        .merge(open)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(from_fn_with_state(api.clone(), problem::number_unexpected))
+        .with_state(api)
+}

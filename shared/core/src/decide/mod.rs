@@ -28,7 +28,7 @@ pub use wanted::{settings_digest, values_name};
 use crate::attempt::Attempt;
 use crate::id::RunId;
 use crate::message::{Cause, Message};
-use crate::request::{Request, Signed};
+use crate::request::{Outcome, Request, Signed};
 use crate::run::Run;
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
@@ -110,6 +110,17 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
     }
     draft.advance();
     draft.finish()
+}
+
+/// Why the records as they stand refuse their request, if they do: what a door may say at once, before the message
+/// that carries the request is decided in its turn.
+pub fn refusal(records: Records, moment: Moment) -> Option<String> {
+    let mut draft = Draft::new(records, moment);
+    draft.hear_request();
+    match draft.finish().request?.outcome {
+        Outcome::Refused { message } => Some(message),
+        Outcome::Pending | Outcome::Done { .. } => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,278 @@
+//! What people ask for. A request is stored, its message is sent, and the answer says where to look; where the records
+//! already refuse, that is said at once and nothing is stored.
+
+mod ask;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::IntoParams;
+use yuba_core::decide::{Moment, Records, refusal};
+use yuba_core::id::{RequestId, RunId};
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::record::Key;
+use yuba_core::request::{Ask, Outcome, Request, Signed};
+use yuba_core::run::Run;
+use yuba_core::stack::Stack;
+use yuba_ports::records::Versioned;
+use yuba_ports::{Committed, PortError, PutMode};
+
+use crate::extract::{Body, Params, run_id, stack_name};
+use crate::problem::Problem;
+use crate::wire::{AskBody, Asked, PatchBody, ProblemBody, RequestState};
+use crate::{Api, lookup, state_import_object, view};
+
+pub(crate) use ask::Verb;
+
+/// The longest that a look at a request waits.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// How often a request that is waited for is read.
+const BETWEEN_READS: Duration = Duration::from_millis(100);
+
+/// Asks for something to be done with a stack.
+#[utoipa::path(post, path = "/api/v1/stacks/{namespace}/{name}/{verb}", tag = "requests", request_body = AskBody,
+    params(("namespace" = String, Path), ("name" = String, Path), ("verb" = inline(Verb), Path)),
+    responses((status = 202, body = Asked), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
+        (status = 422, body = ProblemBody)))]
+pub(crate) async fn ask(
+    State(api): State<Api>,
+    Path((namespace, name, verb)): Path<(String, String, String)>,
+    Body(body): Body<AskBody>,
+) -> Result<Response, Problem> {
+    let verb: Verb = verb.parse()?;
+    let stack = lookup::stack(&*api.ports.store, &stack_name((namespace, name))).await?;
+    let state_file = body.state_file.clone();
+    let by = by(&api, body.who.clone(), body.from.clone(), body.message.clone());
+    let ask = match (verb, &body.lock) {
+        (Verb::Unlock, None) => unlock_reported(&api, &stack).await?,
+        _ => verb.ask(&body)?,
+    };
+    Box::pin(submit(&api, Wish { stack, by, ask, state_file })).await
+}
+
+/// The lock that the last run reported.
+async fn unlock_reported(api: &Api, stack: &Stack) -> Result<Ask, Problem> {
+    let last = lookup::run_of(&*api.ports.store, stack.id, stack.latest).await?;
+    let lock = last.and_then(|run| run.failure).and_then(|failure| failure.lock);
+    let lock = lock.ok_or_else(|| {
+        Problem::refused(format!("the last run of {} reported no lock", stack.name))
+            .with_help("name the lock's id where you know of one")
+    })?;
+    Ok(Ask::Unlock { lock: lock.id })
+}
+
+/// Who patches.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct ByParams {
+    /// Who asks.
+    who: Option<String>,
+    /// Through which door.
+    from: Option<String>,
+}
+
+/// Patches a stack as kubectl would: `spec.approvePlan` with a plan id approves it, `spec.suspend` suspends or resumes.
+#[utoipa::path(patch, path = "/api/v1/stacks/{namespace}/{name}", tag = "requests", request_body = PatchBody,
+    params(("namespace" = String, Path), ("name" = String, Path), ByParams),
+    responses((status = 202, body = Asked), (status = 409, body = ProblemBody), (status = 422, body = ProblemBody)))]
+pub(crate) async fn patch(
+    State(api): State<Api>,
+    Path(name): Path<(String, String)>,
+    Params(params): Params<ByParams>,
+    Body(patch): Body<Value>,
+) -> Result<Response, Problem> {
+    let ask = ask::patched(&patch)?;
+    let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
+    let by = by(&api, params.who, params.from, None);
+    Box::pin(submit(&api, Wish { stack, by, ask, state_file: None })).await
+}
+
+/// Asks to end a run.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", tag = "requests", request_body = AskBody,
+    params(("run" = String, Path)),
+    responses((status = 202, body = Asked), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(crate) async fn cancel(
+    State(api): State<Api>,
+    Path(run): Path<String>,
+    Body(body): Body<AskBody>,
+) -> Result<Response, Problem> {
+    Box::pin(ask_of_run(&api, &run, body, |run| Ask::Cancel { run: Some(run) })).await
+}
+
+/// Asks to push the state that a failed apply left behind.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/recover", tag = "requests", request_body = AskBody,
+    params(("run" = String, Path)),
+    responses((status = 202, body = Asked), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+pub(crate) async fn recover(
+    State(api): State<Api>,
+    Path(run): Path<String>,
+    Body(body): Body<AskBody>,
+) -> Result<Response, Problem> {
+    Box::pin(ask_of_run(&api, &run, body, |run| Ask::Recover { run })).await
+}
+
+async fn ask_of_run(
+    api: &Api,
+    run: &str,
+    body: AskBody,
+    ask: impl FnOnce(RunId) -> Ask,
+) -> Result<Response, Problem> {
+    let run = lookup::run(&*api.ports.store, run_id(run)?).await?;
+    let stack = lookup::stack_of(&*api.ports.store, run.stack).await?;
+    let stack = stack.ok_or_else(|| Problem::not_found(format!("the stack of run {} is gone", run.id)))?;
+    let by = by(api, body.who, body.from, body.message);
+    Box::pin(submit(api, Wish { stack, by, ask: ask(run.id), state_file: None })).await
+}
+
+/// How long to wait.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct WaitParams {
+    /// How long to wait while it is pending: `10s`; at most a minute.
+    wait: Option<String>,
+}
+
+/// Shows what became of a request; waits while it is pending, if asked to.
+#[utoipa::path(get, path = "/api/v1/requests/{request}", tag = "requests",
+    params(("request" = String, Path), WaitParams),
+    responses((status = 200, body = RequestState), (status = 404, body = ProblemBody)))]
+pub(crate) async fn show(
+    State(api): State<Api>,
+    Path(request): Path<String>,
+    Params(params): Params<WaitParams>,
+) -> Result<Json<RequestState>, Problem> {
+    let id: RequestId = request.parse().map_err(|error| Problem::malformed(format!("request: {error}")))?;
+    let wait = match params.wait {
+        Some(text) => text
+            .parse::<yuba_core::time::Span>()
+            .map_err(|error| Problem::malformed(format!("wait: {error}")))?
+            .to_std()
+            .min(LONGEST_WAIT),
+        None => Duration::ZERO,
+    };
+    match tokio::time::timeout(wait, decided(&api, id)).await {
+        Ok(request) => Ok(Json(view::request(&request?))),
+        Err(_) => Ok(Json(view::request(&read(&api, id).await?))),
+    }
+}
+
+async fn decided(api: &Api, id: RequestId) -> Result<Request, Problem> {
+    loop {
+        let request = read(api, id).await?;
+        if request.outcome != Outcome::Pending {
+            return Ok(request);
+        }
+        tokio::time::sleep(BETWEEN_READS).await;
+    }
+}
+
+async fn read(api: &Api, id: RequestId) -> Result<Request, Problem> {
+    let request = lookup::read::<Request>(&*api.ports.store, &Key::request(id)).await?;
+    request.ok_or_else(|| Problem::not_found(format!("there is no request {id}")))
+}
+
+/// Who asks, as the record keeps it.
+pub(crate) fn by(api: &Api, who: Option<String>, from: Option<String>, message: Option<String>) -> Signed {
+    let given = |text: Option<String>, otherwise: &str| {
+        text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| otherwise.to_owned())
+    };
+    Signed {
+        who: given(who, "token holder"),
+        at: api.ports.clock.now(),
+        from: given(from, "api"),
+        message: message.unwrap_or_default(),
+    }
+}
+
+/// Something that is asked for, not stored yet.
+struct Wish {
+    stack: Stack,
+    by: Signed,
+    ask: Ask,
+    state_file: Option<String>,
+}
+
+async fn submit(api: &Api, wish: Wish) -> Result<Response, Problem> {
+    let Wish { stack, by, ask, state_file } = wish;
+    let id = RequestId(api.ports.ids.ulid());
+    let request = Request { id, stack: stack.id, by, ask, outcome: Outcome::Pending };
+    if let Some(why) = refusal(records(api, &stack, &request).await?, moment(api)) {
+        return Err(Problem::refused(why));
+    }
+    if let Some(file) = state_file {
+        let key = state_import_object(stack.id);
+        api.ports.blobs.put(&key, file.as_bytes(), PutMode::Replace).await?;
+    }
+    store(api, &request).await?;
+    api.ports.queue.send(messages(api, &stack, &request).await?).await?;
+    Ok(accepted(id))
+}
+
+async fn store(api: &Api, request: &Request) -> Result<(), PortError> {
+    match api.ports.store.commit(vec![Versioned::new(request.clone()).put()?]).await? {
+        Committed::Done => Ok(()),
+        Committed::Conflict(key) => Err(PortError::transient(format!("{key} is there already"))),
+    }
+}
+
+/// Wakes the stack; for a reconciliation its source before that.
+async fn messages(api: &Api, stack: &Stack, request: &Request) -> Result<Vec<Message>, PortError> {
+    let cause = Cause::Request(request.id);
+    let woken = Message::new(Wake::Stack(stack.id), cause.clone());
+    if request.ask != Ask::Reconcile {
+        return Ok(vec![woken]);
+    }
+    let definition = lookup::definition(&*api.ports.store, stack.id).await?;
+    let source = definition.map(|definition| Message::new(Wake::Source(definition.spec.source), cause));
+    Ok(source.into_iter().chain([woken]).collect())
+}
+
+/// What the decision about a request reads, as far as a refusal depends on it.
+async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records, PortError> {
+    let store = &*api.ports.store;
+    let run = lookup::run_of(store, stack.id, stack.run).await?;
+    let attempt = match run.as_ref().and_then(Run::attempt_out) {
+        Some(attempt) => lookup::read(store, &Key::attempt(attempt)).await?,
+        None => None,
+    };
+    let named = match &request.ask {
+        Ask::Recover { run } => Some(*run),
+        _ => None,
+    };
+    Ok(Records {
+        stack: stack.clone(),
+        definition: lookup::definition(store, stack.id).await?,
+        observation: lookup::read(store, &Key::observation(stack.id)).await?,
+        run,
+        drifted: lookup::run_of(store, stack.id, stack.drift.as_ref().map(|drift| drift.run)).await?,
+        named: lookup::run_of(store, stack.id, named).await?,
+        attempt,
+        task: None,
+        request: Some(request.clone()),
+        values: std::collections::BTreeMap::new(),
+        dependencies: Vec::new(),
+        paused: None,
+    })
+}
+
+fn moment(api: &Api) -> Moment {
+    Moment { now: api.ports.clock.now(), run: RunId(api.ports.ids.ulid()) }
+}
+
+fn accepted(id: RequestId) -> Response {
+    let location = format!("/api/v1/requests/{id}");
+    let header = HeaderValue::from_str(&location).map(|value| [(header::LOCATION, value)]);
+    let body = Json(Asked { request: id.to_string(), location });
+    match header {
+        Ok(header) => (StatusCode::ACCEPTED, header, body).into_response(),
+        Err(_) => (StatusCode::ACCEPTED, body).into_response(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Stacks: the list, all that is known of one, its outputs and inventory.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::IntoParams;
+use yuba_core::id::Phase;
+use yuba_core::job::{attempt_prefix, object};
+use yuba_core::plan::summary::PlanSummary;
+use yuba_core::record::{Index, Key};
+use yuba_core::run::{Run, RunState};
+use yuba_core::stack::{Ready, Stack};
+use yuba_ports::{Cursor, PortError, Store};
+
+use crate::Api;
+use crate::extract::{Params, stack_name};
+use crate::lookup;
+use crate::problem::Problem;
+use crate::routes::MOST_ITEMS;
+use crate::routes::plan::stored;
+use crate::view::stack::{self as view, Known};
+use crate::wire::{Inventory, InventoryEntry, List, Output, Outputs, ProblemBody, StackDetail, StackItem};
+
+/// How many stacks one request looks at; a filter that matches few gives a short page and a cursor.
+const MOST_LOOKED_AT: usize = 1000;
+
+/// How many of a stack's runs are looked through for its last apply.
+const MOST_RUNS: usize = 200;
+
+/// How many runs `describe` shows.
+const RUNS_SHOWN: usize = 10;
+
+/// Which stacks.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct StackFilter {
+    /// How many items at most; 1 to 100.
+    limit: Option<usize>,
+    /// The `next` of the page before.
+    cursor: Option<String>,
+    /// Only those with these labels: `team=net,tier=prod`; `key` alone, `key!=value`.
+    labels: Option<String>,
+    /// Only those of this namespace.
+    namespace: Option<String>,
+    /// Only those of this name.
+    name: Option<String>,
+    /// Only those that are not ready and whose last run failed.
+    failed: Option<bool>,
+    /// Only those with drift.
+    drifted: Option<bool>,
+}
+
+/// Lists stacks by name.
+#[utoipa::path(get, path = "/api/v1/stacks", tag = "stacks", params(StackFilter),
+    responses((status = 200, body = List<StackItem>), (status = 400, body = ProblemBody)))]
+pub(crate) async fn list(
+    State(api): State<Api>,
+    Params(filter): Params<StackFilter>,
+) -> Result<Json<List<StackItem>>, Problem> {
+    let selector = Selector::parse(filter.labels.as_deref().unwrap_or_default())?;
+    let limit = filter.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS);
+    let prefix = filter.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    let mut after = filter.cursor.clone().map(Cursor);
+    let (mut items, mut looked_at) = (Vec::new(), 0);
+    loop {
+        let query = lookup::index(Index::Stacks, prefix.clone(), after, limit - items.len());
+        let (stacks, next) = lookup::values::<Stack>(&*api.ports.store, query).await?;
+        looked_at += stacks.len().max(1);
+        for stack in stacks.iter().filter(|stack| filter.takes(stack)) {
+            let item = item(&*api.ports.store, stack).await?;
+            items.extend(selector.takes(&item.labels).then_some(item));
+        }
+        after = next;
+        if after.is_none() || items.len() >= limit || looked_at >= MOST_LOOKED_AT {
+            return Ok(Json(List { items, next: after.map(|cursor| cursor.0) }));
+        }
+    }
+}
+
+impl StackFilter {
+    fn takes(&self, stack: &Stack) -> bool {
+        let failed = stack.shown.ready == Ready::False && stack.shown.state == "failed";
+        self.name.as_ref().is_none_or(|name| *name == stack.name.name)
+            && self.failed.is_none_or(|wanted| wanted == failed)
+            && self.drifted.is_none_or(|wanted| wanted == stack.drift.is_some())
+    }
+}
+
+async fn item(store: &dyn Store, stack: &Stack) -> Result<StackItem, PortError> {
+    let definition = lookup::definition(store, stack.id).await?;
+    let current = lookup::run_of(store, stack.id, stack.run).await?;
+    Ok(view::item(stack, definition.as_ref(), current.as_ref()))
+}
+
+/// Shows all that is known of a stack.
+#[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}", tag = "stacks",
+    params(("namespace" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = StackDetail), (status = 404, body = ProblemBody)))]
+pub(crate) async fn detail(
+    State(api): State<Api>,
+    Path(name): Path<(String, String)>,
+) -> Result<Json<StackDetail>, Problem> {
+    let store = &*api.ports.store;
+    let stack = lookup::stack(store, &stack_name(name)).await?;
+    let (runs, _) = lookup::runs_of(store, stack.id, None, RUNS_SHOWN).await?;
+    let known = Known {
+        definition: lookup::definition(store, stack.id).await?,
+        observation: lookup::read(store, &Key::observation(stack.id)).await?,
+        drifted: drifted(&api, &stack).await?,
+        runs,
+        stack,
+    };
+    Ok(Json(view::detail(&known)))
+}
+
+/// The run that found the drift that stands, with its plan's summary.
+async fn drifted(api: &Api, stack: &Stack) -> Result<Option<(Run, PlanSummary)>, Problem> {
+    let found = stack.drift.as_ref().map(|drift| drift.run);
+    let Some(run) = lookup::run_of(&*api.ports.store, stack.id, found).await? else { return Ok(None) };
+    let Some(bytes) = stored(api, &run, object::SUMMARY).await? else { return Ok(None) };
+    let summary = serde_json::from_slice(&bytes).map_err(|error| {
+        PortError::permanent(format!("the plan summary of run {} cannot be read", run.id)).because(error)
+    })?;
+    Ok(Some((run, summary)))
+}
+
+/// Which outputs.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct OutputParams {
+    /// Also show sensitive values.
+    reveal: bool,
+}
+
+/// One entry of `output -json`.
+#[derive(Deserialize)]
+struct StoredOutput {
+    #[serde(default)]
+    sensitive: bool,
+    #[serde(default)]
+    value: Value,
+}
+
+/// Shows the outputs that the last apply stored.
+#[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}/outputs", tag = "stacks",
+    params(("namespace" = String, Path), ("name" = String, Path), OutputParams),
+    responses((status = 200, body = Outputs), (status = 404, body = ProblemBody)))]
+pub(crate) async fn outputs(
+    State(api): State<Api>,
+    Path(name): Path<(String, String)>,
+    Params(params): Params<OutputParams>,
+) -> Result<Json<Outputs>, Problem> {
+    let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
+    let stored: BTreeMap<String, StoredOutput> = applied(&api, &stack, object::OUTPUTS).await?;
+    if params.reveal && stored.values().any(|output| output.sensitive) {
+        tracing::info!(stack = %stack.name, "sensitive outputs were revealed");
+    }
+    let items = stored
+        .into_iter()
+        .map(|(name, StoredOutput { sensitive, value })| Output {
+            name,
+            sensitive,
+            value: (params.reveal || !sensitive).then_some(value),
+        })
+        .collect();
+    Ok(Json(Outputs { items }))
+}
+
+/// Shows what the state held after the last apply.
+#[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}/inventory", tag = "stacks",
+    params(("namespace" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = Inventory), (status = 404, body = ProblemBody)))]
+pub(crate) async fn inventory(
+    State(api): State<Api>,
+    Path(name): Path<(String, String)>,
+) -> Result<Json<Inventory>, Problem> {
+    let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
+    let items: Vec<InventoryEntry> = applied(&api, &stack, object::INVENTORY).await?;
+    Ok(Json(Inventory { items }))
+}
+
+/// An object that the last apply of a stack stored.
+async fn applied<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name: &str) -> Result<T, Problem> {
+    let run = last_applied(&*api.ports.store, stack).await?;
+    let attempt = run
+        .as_ref()
+        .and_then(|run| run.attempts.iter().rev().find(|note| note.id.phase == Phase::Apply))
+        .ok_or_else(|| Problem::not_found(format!("nothing of {} was applied yet", stack.name)))?;
+    let key = format!("{}{name}", attempt_prefix(stack.id, attempt.id));
+    let bytes = api.ports.blobs.get(&key).await?.ok_or_else(|| {
+        Problem::not_found(format!("the last apply of {} stored no {name}", stack.name))
+            .with_help("an inventory is stored where the manifest sets `enableInventory: true`")
+    })?;
+    Ok(serde_json::from_slice(&bytes)
+        .map_err(|error| PortError::permanent(format!("{key} cannot be read")).because(error))?)
+}
+
+async fn last_applied(store: &dyn Store, stack: &Stack) -> Result<Option<Run>, PortError> {
+    let (mut after, mut looked_at) = (None, 0);
+    loop {
+        let (runs, next) = lookup::runs_of(store, stack.id, after, 20).await?;
+        looked_at += runs.len().max(1);
+        let found = runs.into_iter().find(|run| run.state == RunState::Applied);
+        if found.is_some() || next.is_none() || looked_at >= MOST_RUNS {
+            return Ok(found);
+        }
+        after = next;
+    }
+}
+
+/// A label selector as kubectl has it, equality only.
+struct Selector(Vec<(String, Demand)>);
+
+enum Demand {
+    Is(String),
+    IsNot(String),
+    Exists,
+}
+
+impl Selector {
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let demands: Vec<(String, Demand)> = parts.map(demand).collect();
+        match demands.iter().find(|(key, _)| key.is_empty() || key.contains(['=', '!', ' '])) {
+            Some(_) => Err(Problem::malformed(format!("labels: `{text}` is not a label selector"))
+                .with_help("write `key=value`, `key!=value` or `key`, several with commas between")),
+            None => Ok(Self(demands)),
+        }
+    }
+
+    fn takes(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.0.iter().all(|(key, demand)| match demand {
+            Demand::Is(value) => labels.get(key) == Some(value),
+            Demand::IsNot(value) => labels.get(key) != Some(value),
+            Demand::Exists => labels.contains_key(key),
+        })
+    }
+}
+
+fn demand(part: &str) -> (String, Demand) {
+    if let Some((key, value)) = part.split_once("!=") {
+        return (key.to_owned(), Demand::IsNot(value.to_owned()));
+    }
+    match part.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Demand::Is(value.trim_start_matches('=').to_owned())),
+        None => (part.to_owned(), Demand::Exists),
+    }
+}

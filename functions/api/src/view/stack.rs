@@ -1,0 +1,148 @@
+//! Stacks.
+
+use yuba_core::effect::PendingEffect;
+use yuba_core::plan::summary::PlanSummary;
+use yuba_core::run::{Run, RunState};
+use yuba_core::source::{Definition, Observation};
+use yuba_core::stack::{Applied, DriftState, Ready, Retry, Stack};
+use yuba_core::time::Timestamp;
+
+use super::{commit, plan, run, signed, words};
+use crate::wire::{
+    AppliedView, DefinitionView, DriftReport, ObservationView, RetryView, StackDetail, StackItem,
+};
+
+/// All that is known of a stack.
+pub(crate) struct Known {
+    pub(crate) stack: Stack,
+    pub(crate) definition: Option<Definition>,
+    pub(crate) observation: Option<Observation>,
+    /// Newest first.
+    pub(crate) runs: Vec<Run>,
+    /// The run that found the drift that stands, and what it found.
+    pub(crate) drifted: Option<(Run, PlanSummary)>,
+}
+
+/// A stack in a list; `current` is the run that has not ended.
+pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, current: Option<&Run>) -> StackItem {
+    let spec = definition.map(|definition| &definition.spec);
+    let revision =
+        current.map(|run| &run.revision).or(stack.applied.as_ref().map(|applied| &applied.revision));
+    let waiting = current.filter(|run| run.state == RunState::AwaitingApproval);
+    StackItem {
+        namespace: stack.name.namespace.clone(),
+        name: stack.name.name.clone(),
+        ready: ready(stack.shown.ready).to_owned(),
+        state: stack.shown.state.clone(),
+        status: stack.shown.status.clone(),
+        revision: revision.map(ToString::to_string),
+        plan: waiting.and_then(|run| run.plan.as_ref()).map(run::plan_id),
+        run: stack.run.map(|run| run.to_string()),
+        suspended: stack.suspended.is_some() || spec.is_some_and(|spec| spec.suspend),
+        drift: stack.drift.as_ref().map_or(0, |drift| drift.resources),
+        source: spec.map(|spec| spec.source.to_string()),
+        path: spec.map(|spec| spec.path.clone()),
+        labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
+        vanished: definition.is_some_and(|definition| definition.vanished.is_some()),
+        created_at: made_at(stack).to_string(),
+        updated_at: stack.updated_at.to_string(),
+    }
+}
+
+/// A stack with all that is known of it.
+pub(crate) fn detail(known: &Known) -> StackDetail {
+    let Known { stack, definition, observation, runs, drifted } = known;
+    let current = stack.run.and_then(|id| runs.iter().find(|run| run.id == id));
+    let failure = runs.first().and_then(|run| run.failure.as_ref());
+    StackDetail {
+        stack: item(stack, definition.as_ref(), current),
+        id: stack.id.to_string(),
+        definition: definition.as_ref().map(self::definition),
+        observation: observation.as_ref().map(self::observation),
+        applied: stack.applied.as_ref().map(applied),
+        waits_for: current.map(words::waiting).unwrap_or_default(),
+        drift: stack.drift.as_ref().map(|drift| self::drift(drift, drifted.as_ref())),
+        checked_at: stack.checked_at.map(|at| at.to_string()),
+        suspended_by: stack.suspended.as_ref().map(signed),
+        retry: stack.retry.as_ref().map(retry),
+        lock: failure.and_then(|failure| failure.lock.as_ref()).map(run::lock),
+        pending: stack.outbox.iter().map(pending).collect(),
+        runs: runs.iter().map(run::item).collect(),
+    }
+}
+
+/// A Ready condition as kubectl writes it.
+pub(crate) fn ready(ready: Ready) -> &'static str {
+    match ready {
+        Ready::True => "True",
+        Ready::False => "False",
+        Ready::Unknown => "Unknown",
+    }
+}
+
+/// When a stack became known: its id says it.
+fn made_at(stack: &Stack) -> Timestamp {
+    Timestamp(i64::try_from(stack.id.0.timestamp_ms()).unwrap_or(i64::MAX))
+}
+
+fn definition(definition: &Definition) -> DefinitionView {
+    let spec = &definition.spec;
+    DefinitionView {
+        place: definition.place.clone(),
+        set: definition.set.to_string(),
+        snapshot: definition.snapshot,
+        source: spec.source.to_string(),
+        path: spec.path.clone(),
+        workspace: spec.workspace.clone(),
+        approve_plan: words::approve_plan(&spec.approve_plan),
+        interval: spec.interval.to_string(),
+        planned_only_because: spec.planned_only_because(),
+        suspend: spec.suspend,
+        depends_on: spec.depends_on.iter().map(ToString::to_string).collect(),
+        engine: words::engine(&spec.engine),
+        not_applied: spec.not_applied.iter().map(|field| field.field.clone()).collect(),
+    }
+}
+
+fn observation(observation: &Observation) -> ObservationView {
+    ObservationView {
+        number: observation.number,
+        revision: observation.revision.to_string(),
+        commit: commit(&observation.commit),
+        changed: observation.changed.iter().map(words::reason).collect(),
+        problems: observation.problems.clone(),
+        at: observation.at.to_string(),
+    }
+}
+
+fn applied(applied: &Applied) -> AppliedView {
+    AppliedView {
+        revision: applied.revision.to_string(),
+        run: applied.run.to_string(),
+        commit: commit(&applied.commit),
+        at: applied.at.to_string(),
+        destroyed: applied.destroyed,
+    }
+}
+
+fn drift(drift: &DriftState, found: Option<&(Run, PlanSummary)>) -> DriftReport {
+    DriftReport {
+        run: drift.run.to_string(),
+        since: drift.since.to_string(),
+        resources: drift.resources,
+        plan: found.and_then(|(run, _)| run.plan.as_ref()).map(run::plan_id),
+        outside: found.map(|(_, summary)| plan::outside(summary)).unwrap_or_default(),
+        wanted: found.map(|(_, summary)| plan::wanted(summary)).unwrap_or_default(),
+    }
+}
+
+fn retry(retry: &Retry) -> RetryView {
+    RetryView { failures: retry.failures, due: retry.due.map(|due| due.to_string()) }
+}
+
+fn pending(pending: &PendingEffect) -> String {
+    match &pending.trouble {
+        Some(trouble) => format!("{} since {}: {trouble}", pending.key, pending.since),
+        None => format!("{} since {}", pending.key, pending.since),
+    }
+}
