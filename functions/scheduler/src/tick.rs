@@ -79,7 +79,7 @@ async fn sweep_effects(ports: &Ports, now: Timestamp) -> Result<Swept, PortError
     }
 }
 
-/// When the first of a stack's effects is due; effects that were given up wait for a decision, not for time.
+/// When the first of a stack's effects is due; one that was given up is due too, for the decision on what follows.
 fn effect_due(item: Item) -> Option<(StackId, Timestamp)> {
     let key = item.key.clone();
     let stack = match Versioned::<Stack>::from_item(item) {
@@ -89,7 +89,7 @@ fn effect_due(item: Item) -> Option<(StackId, Timestamp)> {
             return None;
         }
     };
-    let due = stack.outbox.iter().filter(|effect| !effect.given_up).map(|effect| effect.due).min()?;
+    let due = stack.outbox.iter().map(|effect| effect.due).min()?;
     Some((stack.id, due))
 }
 

@@ -1,0 +1,144 @@
+//! Ticks over a world in memory.
+#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+
+use ulid::Ulid;
+use yuba_core::effect::{Effect, PendingEffect};
+use yuba_core::id::{ManifestSetName, RunId, SourceName, StackId, StackName};
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::source::{ManifestSetRecord, Source};
+use yuba_core::spec::{GitReference, SourceSpec};
+use yuba_core::stack::Stack;
+use yuba_core::time::{Span, Timestamp};
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::records::put_any;
+use yuba_ports::{Clock, Queue, QueueName, Store};
+use yuba_scheduler::{Ticked, tick};
+
+fn now(world: &MemoryWorld) -> Timestamp {
+    world.clock.now()
+}
+
+fn source(name: &str, due: Timestamp) -> Source {
+    let (url, reference) = ("https://h/a".to_owned(), GitReference::Branch("main".to_owned()));
+    Source {
+        name: SourceName::new("default", name),
+        spec: SourceSpec { url, reference, interval: Span::minutes(1), secret: None, suspend: false },
+        set: ManifestSetName("flux".to_owned()),
+        observation: 0,
+        seen: None,
+        definitions: 0,
+        definitions_seen: 0,
+        failure: None,
+        due: Some(due),
+        vanished: None,
+    }
+}
+
+async fn store_source(world: &MemoryWorld, source: &Source) {
+    world.store.commit(vec![put_any(source).unwrap()]).await.unwrap();
+}
+
+fn stack_with_effect(at: Timestamp) -> Stack {
+    let id = StackId(Ulid::from_parts(1, 1));
+    let mut stack = Stack::new(id, StackName::new("default", "net"), at);
+    let effect = Effect::WakeDependants { run: RunId(Ulid::from_parts(1, 2)) };
+    let key = effect.key();
+    let (tries, trouble, given_up) = (0, None, false);
+    stack.outbox.push(PendingEffect { key, effect, since: at, tries, due: at, trouble, given_up });
+    stack.due = None;
+    stack
+}
+
+/// Takes everything off the queues, as handlers that fail would not.
+async fn handled(world: &MemoryWorld, queue: QueueName) -> Vec<Message> {
+    let mut messages = Vec::new();
+    loop {
+        let received = world.queue.receive(queue, 10, Span::ZERO).await.unwrap();
+        if received.is_empty() {
+            return messages;
+        }
+        for received in received {
+            world.queue.ack(&received).await.unwrap();
+            messages.push(received.message);
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_kind_of_record_that_is_due_wakes_its_handler() {
+    let world = MemoryWorld::new();
+    let at = now(&world);
+    let set = ManifestSetName("file:///srv/live@main//flux".to_owned());
+    let manifests = ManifestSetRecord { name: set.clone(), due: Some(at), ..unread() };
+    let stack = Stack { due: Some(at), ..stack_with_effect(at + Span::hours(1)) };
+    let writes = [put_any(&manifests), put_any(&source("live", at)), put_any(&stack)];
+    world.store.commit(writes.map(Result::unwrap).to_vec()).await.unwrap();
+    assert_eq!(tick(&world.ports()).await.unwrap().sent, 3);
+    let mut woken = handled(&world, QueueName::Sources).await;
+    woken.extend(handled(&world, QueueName::Stacks).await);
+    let expected =
+        [Wake::Manifests(set), Wake::Source(SourceName::new("default", "live")), Wake::Stack(stack.id)];
+    for wake in expected {
+        assert!(woken.contains(&Message::new(wake, Cause::Due { slot: at })), "{woken:?}");
+    }
+}
+
+fn unread() -> ManifestSetRecord {
+    serde_json::from_value(serde_json::json!({
+        "name": "flux", "snapshot": 0, "taken": 0, "values": {}, "findings": []
+    }))
+    .unwrap()
+}
+
+#[tokio::test]
+async fn nothing_due_sends_nothing_and_says_when_to_look_again() {
+    let world = MemoryWorld::new();
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: None });
+    let later = now(&world) + Span::minutes(5);
+    store_source(&world, &source("live", later)).await;
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: Some(later) });
+}
+
+#[tokio::test]
+async fn a_record_that_stays_due_is_woken_once_a_minute() {
+    let world = MemoryWorld::new();
+    store_source(&world, &source("live", now(&world))).await;
+    let mut woken = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..4 {
+            tick(&world.ports()).await.unwrap();
+            world.clock.advance(Span::seconds(15));
+        }
+        woken.push(handled(&world, QueueName::Sources).await.len());
+    }
+    assert_eq!(woken, [1, 1, 1]);
+}
+
+#[tokio::test]
+async fn more_records_than_a_page_are_all_woken() {
+    let world = MemoryWorld::new();
+    for number in 0..250 {
+        store_source(&world, &source(&format!("live-{number}"), now(&world))).await;
+    }
+    assert_eq!(tick(&world.ports()).await.unwrap().sent, 250);
+    assert_eq!(handled(&world, QueueName::Sources).await.len(), 250);
+}
+
+#[tokio::test]
+async fn a_stack_with_a_due_effect_is_woken_though_it_is_not_due_itself() {
+    let world = MemoryWorld::new();
+    let stack = stack_with_effect(now(&world));
+    world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
+    assert_eq!(tick(&world.ports()).await.unwrap().sent, 1);
+    assert_eq!(handled(&world, QueueName::Stacks).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_effect_that_is_due_later_is_said_to_be() {
+    let world = MemoryWorld::new();
+    let mut stack = stack_with_effect(now(&world));
+    let later = now(&world) + Span::seconds(30);
+    stack.outbox.first_mut().unwrap().due = later;
+    world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: Some(later) });
+}
