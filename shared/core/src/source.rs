@@ -125,7 +125,7 @@ pub enum Reason {
     Path {
         /// The path in the repository.
         path: String,
-        /// `added`, `changed`, `removed`.
+        /// `added`, `changed`, `removed`; of a path that is there as before: `reached`, `left behind`.
         change: String,
         /// Why the path belongs to the stack: `stack directory`, `module ./modules/net, called from main.tf`.
         because: String,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use hcl_edit::structure::{Block, BlockLabel, Body};
 
+use crate::spec::StackSpec;
+
 /// How deep brackets may lie in each other: the parser's stack grows with them.
 const MAX_DEPTH: usize = 32;
 
@@ -26,8 +28,23 @@ const PLACES: &[(&str, &[&str], &[&str])] = &[
     ("consul", &["path"], &["datacenter"]),
     ("cos", &["bucket"], &["prefix", "key"]),
     ("oss", &["bucket"], &["prefix", "key"]),
+    ("http", &["address"], &[]),
+    ("local", &["path"], &["workspace_dir"]),
     ("kubernetes", &["secret_suffix"], &["namespace", "config_path", "config_context", "host"]),
 ];
+
+/// Where a stack's state lies: equal for equal states, `None` where the manifest does not say it in full.
+pub fn state_address(spec: &StackSpec) -> Option<String> {
+    match read(spec.backend.as_deref()?) {
+        Ok(Backend::At(place)) => Some(address(&place, &spec.workspace)),
+        _ => None,
+    }
+}
+
+/// The address of a state: a backend's place, and the workspace.
+pub(super) fn address(place: &str, workspace: &str) -> String {
+    format!("{place}, workspace {workspace}")
+}
 
 /// Reads a configuration; the error says why it is not HCL, with the line within it.
 pub(super) fn read(configuration: &str) -> Result<Backend, String> {
@@ -59,7 +76,9 @@ fn place(block: &Block) -> Backend {
     let Some((_, needed, optional)) = PLACES.iter().find(|(kind, ..)| *kind == name) else {
         return Backend::Unknown;
     };
-    if needed.iter().any(|key| !texts.contains_key(key)) {
+    // A relative path means another file in each stack's directory.
+    let relative = name == "local" && texts.get("path").is_some_and(|path| !path.starts_with('/'));
+    if relative || needed.iter().any(|key| !texts.contains_key(key)) {
         return Backend::Unknown;
     }
     let settings = needed.iter().chain(*optional).filter_map(|key| Some((key, texts.get(key)?)));
@@ -92,6 +111,11 @@ mod tests {
         assert_eq!(read("backend \"s3\" { bucket = \"c\" }"), Ok(Backend::Unknown));
         assert_eq!(read("backend \"s3\" {\n bucket = \"c${1}\"\n key = \"k\"\n}"), Ok(Backend::Unknown));
         assert_eq!(read("backend \"http\" {}"), Ok(Backend::Unknown));
+        assert_eq!(read("backend \"local\" {\n path = \"a\"\n}"), Ok(Backend::Unknown));
+        assert_eq!(
+            read("backend \"local\" {\n path = \"/a\"\n}"),
+            Ok(Backend::At("local path=a".to_owned()))
+        );
         assert_eq!(read("required_version = \"> 1\""), Ok(Backend::None));
         assert_eq!(read("cloud {}"), Ok(Backend::Unknown));
     }

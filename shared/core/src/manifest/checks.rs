@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backend::Backend;
+use super::backend::{self, Backend};
 use super::document::Identity;
 use super::finding::{Finding, Place, Severity};
 use super::messages;
@@ -93,7 +93,7 @@ fn hold_back_shared_states(drafts: &mut Drafts) {
     let mut owners: BTreeMap<String, Vec<(StackName, Place)>> = BTreeMap::new();
     for (draft, _) in &drafts.stacks {
         if let Backend::At(place) = &draft.backend {
-            let address = format!("{place}, workspace {}", draft.spec.workspace);
+            let address = backend::address(place, &draft.spec.workspace);
             owners.entry(address).or_default().push((draft.name.clone(), at(draft, "spec.backendConfig")));
         }
     }

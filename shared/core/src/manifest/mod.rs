@@ -25,6 +25,7 @@ mod stack;
 pub mod wire;
 mod yaml;
 
+pub use backend::state_address;
 pub use finding::{Finding, Place, Severity, render};
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};
