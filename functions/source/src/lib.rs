@@ -1,1 +1,17 @@
 #![doc = include_str!("../README.md")]
+
+mod backoff;
+mod blocking;
+mod handler;
+mod look;
+mod manifests;
+mod outcome;
+mod report;
+mod settings;
+mod stored;
+mod why;
+
+pub use handler::{configure, handle};
+pub use report::Report;
+pub use settings::SourceSettings;
+pub use why::{Why, WhyError, why};

@@ -1,0 +1,124 @@
+//! The fan-out of a look: each stack whose closure differs gets a new observation and is woken.
+
+use std::collections::BTreeMap;
+
+use yuba_core::id::StackName;
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::source::Source;
+use yuba_git::fetch::Fetched;
+use yuba_ports::{Committed, PortError, Ports, PutMode};
+
+use super::artifact;
+use super::checkout::{self, Work, Worked};
+use super::observe::{Seeing, Verdict, judge};
+use super::stacks::{self, StackThere};
+use crate::backoff::Trouble;
+
+/// How many stacks are written and woken at once: a commit holds up to 100 records.
+const BATCH: usize = 50;
+
+/// One look under way.
+pub(super) struct Look<'a> {
+    /// The source as it was loaded.
+    pub(super) source: &'a Source,
+    /// What was fetched.
+    pub(super) fetched: &'a Fetched,
+    /// The look's number.
+    pub(super) number: u64,
+}
+
+/// How many stacks were woken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Woken {
+    /// Of these.
+    pub(super) woke: usize,
+    /// All stacks of the source.
+    pub(super) of: usize,
+}
+
+/// Compares every stack of the source, writes and wakes. May be cut anywhere and run again under another number.
+pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Woken, Trouble>, PortError> {
+    let stacks = stacks::of_source(ports, &look.source.name).await?;
+    let of = stacks.len();
+    let worked = match work_out(ports, look, &stacks).await? {
+        Ok(worked) => worked,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let mut seeing = Seeing {
+        look,
+        closures: &worked.closures,
+        changed: worked.changed.as_ref(),
+        refused: None,
+        at: ports.clock.now(),
+    };
+    if stacks.iter().any(|(name, stack)| seeing.needs_artifact(name, stack)) {
+        seeing.refused = artifact::store(ports, look.fetched).await?.err();
+    }
+    let mut woke = 0;
+    let verdicts: Vec<(StackThere, Verdict)> = stacks
+        .into_iter()
+        .map(|(name, stack)| {
+            let verdict = judge(&seeing, &name, &stack);
+            (stack, verdict)
+        })
+        .filter(|(_, verdict)| *verdict != Verdict::Unchanged)
+        .collect();
+    for batch in verdicts.chunks(BATCH) {
+        woke += write_and_wake(ports, look, batch).await?;
+    }
+    Ok(Ok(Woken { woke, of }))
+}
+
+async fn work_out(
+    ports: &Ports,
+    look: &Look<'_>,
+    stacks: &BTreeMap<StackName, StackThere>,
+) -> Result<Result<Worked, Trouble>, PortError> {
+    let object = format!("sources/{}/index", look.source.name);
+    let index = ports.blobs.get(&object).await?;
+    let work = Work {
+        repository: look.fetched.repository.clone(),
+        stacks: stacks.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect(),
+        old: look.source.seen.as_ref().map(|seen| seen.tree.clone()),
+        new: look.fetched.tree.clone(),
+        index: index.clone(),
+    };
+    let worked = match checkout::closures(work).await? {
+        Ok(worked) => worked,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    if index.as_ref() != Some(&worked.index) {
+        ports.blobs.put(&object, &worked.index, PutMode::Replace).await?;
+    }
+    Ok(Ok(worked))
+}
+
+/// Writes the observations of a batch together, then wakes its stacks.
+async fn write_and_wake(
+    ports: &Ports,
+    look: &Look<'_>,
+    batch: &[(StackThere, Verdict)],
+) -> Result<usize, PortError> {
+    let mut writes = Vec::new();
+    let mut messages = Vec::new();
+    for (stack, verdict) in batch {
+        let number = match verdict {
+            Verdict::Unchanged => continue,
+            Verdict::WakeAgain(number) => *number,
+            Verdict::Observe(observation) => {
+                writes.push(observation.put()?);
+                look.number
+            }
+        };
+        let cause = Cause::Observation { source: look.source.name.clone(), number };
+        messages.push(Message::new(Wake::Stack(stack.id), cause));
+    }
+    if !writes.is_empty()
+        && let Committed::Conflict(key) = ports.store.commit(writes).await?
+    {
+        return Err(PortError::transient(format!("another look wrote {key} meanwhile")));
+    }
+    let woke = messages.len();
+    ports.queue.send(messages).await?;
+    Ok(woke)
+}

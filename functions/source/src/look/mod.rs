@@ -1,0 +1,96 @@
+//! One look at a source: load, look, compare, write, wake, advance.
+
+mod advance;
+mod artifact;
+pub(crate) mod checkout;
+pub(crate) mod credentials;
+mod fan_out;
+pub(crate) mod observe;
+pub(crate) mod stacks;
+
+use yuba_core::id::SourceName;
+use yuba_core::message::Cause;
+use yuba_core::record::Key;
+use yuba_core::source::Source;
+use yuba_git::fetch::Fetched;
+use yuba_ports::records::load;
+use yuba_ports::{PortError, Ports};
+
+use crate::backoff::Trouble;
+use crate::outcome;
+use crate::report::Report;
+use crate::settings::SourceSettings;
+
+/// Looks at a source and wakes each stack whose closure differs from what was observed before.
+pub(crate) async fn look(
+    ports: &Ports,
+    settings: &SourceSettings,
+    name: &SourceName,
+    cause: &Cause,
+) -> Result<Report, PortError> {
+    let source = load::<Source>(ports.store.as_ref(), &Key::source(name)).await?;
+    let report = match source {
+        None => Report::Nothing("there is no such source".to_owned()),
+        Some(source) => {
+            let source = source.into_value();
+            match resting(&source, cause) {
+                Some(why) => advance::rest(ports, &source, why).await?,
+                None => look_at(ports, settings, &source).await?,
+            }
+        }
+    };
+    outcome::note(ports, cause, &name.to_string(), &report.to_string()).await?;
+    Ok(report)
+}
+
+/// Why a source is not looked at now.
+fn resting(source: &Source, cause: &Cause) -> Option<&'static str> {
+    if source.vanished.is_some() {
+        return Some("the source vanished from the manifests");
+    }
+    if source.spec.suspend {
+        return Some("the source is suspended in its manifest");
+    }
+    match cause {
+        Cause::Due { slot } if source.due.is_none_or(|due| due > *slot) => Some("it was looked at already"),
+        _ => None,
+    }
+}
+
+async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> Result<Report, PortError> {
+    let fetched = match fetch(ports, settings, source).await? {
+        Ok(fetched) => fetched,
+        Err(trouble) => return advance::failed(ports, source, &trouble).await,
+    };
+    if is_as_seen(source, &fetched) {
+        return advance::unchanged(ports, source).await;
+    }
+    let number = advance::give_number(ports, source).await?;
+    let fanned = fan_out::fan_out(ports, &fan_out::Look { source, fetched: &fetched, number }).await?;
+    match fanned {
+        Ok(woken) => advance::looked(ports, source, (&fetched, number), woken).await,
+        Err(trouble) => advance::failed(ports, source, &trouble).await,
+    }
+}
+
+async fn fetch(
+    ports: &Ports,
+    settings: &SourceSettings,
+    source: &Source,
+) -> Result<Result<Fetched, Trouble>, PortError> {
+    let credentials = match credentials::of(ports, source.spec.secret.as_ref()).await? {
+        Ok(credentials) => credentials,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let cache = checkout::cache(settings, &source.name);
+    checkout::fetch(settings, cache, source.spec.clone(), credentials).await
+}
+
+/// Whether commit and definitions are those that the last completed look took into account.
+fn is_as_seen(source: &Source, fetched: &Fetched) -> bool {
+    source.definitions == source.definitions_seen
+        && source
+            .seen
+            .as_ref()
+            .is_some_and(|seen| seen.tree == fetched.tree && seen.revision == fetched.revision)
+}

@@ -1,0 +1,140 @@
+//! What a look means for one stack: pure.
+
+use std::collections::BTreeMap;
+
+use yuba_core::id::StackName;
+use yuba_core::source::{CommitFacts, Observation, Reason};
+use yuba_core::time::Timestamp;
+use yuba_git::closure::{ChangedPath, Closure, Closures};
+use yuba_git::fetch::Fetched;
+use yuba_git::history::Change;
+use yuba_ports::records::Versioned;
+
+use super::fan_out::Look;
+use super::stacks::StackThere;
+
+/// How many reasons an observation holds.
+const MOST_REASONS: usize = 20;
+
+/// Everything that a look has found out.
+pub(super) struct Seeing<'a> {
+    pub(super) look: &'a Look<'a>,
+    pub(super) closures: &'a Closures,
+    /// What differs from the tree that was seen before; `None` where that is not known.
+    pub(super) changed: Option<&'a BTreeMap<StackName, Vec<ChangedPath>>>,
+    /// Why the tree cannot be packed.
+    pub(super) refused: Option<String>,
+    pub(super) at: Timestamp,
+}
+
+/// What is to be done about a stack.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// Nothing.
+    Unchanged,
+    /// A look that was cut wrote this observation, and may not have woken the stack.
+    WakeAgain(u64),
+    /// A new observation.
+    Observe(Box<Versioned<Observation>>),
+}
+
+impl Seeing<'_> {
+    /// Whether the stack may need the tree's artifact: its closure differs, or something was wrong and may be mended.
+    pub(super) fn needs_artifact(&self, name: &StackName, stack: &StackThere) -> bool {
+        let Some(closure) = self.closures.by_stack.get(name) else { return false };
+        stack
+            .observation
+            .as_ref()
+            .is_none_or(|seen| seen.closure != closure.digest || !seen.problems.is_empty())
+    }
+
+    fn problems(&self, closure: &Closure) -> Vec<String> {
+        let fatal = closure.problems.iter().filter(|problem| problem.is_fatal());
+        fatal.map(ToString::to_string).chain(self.refused.clone()).collect()
+    }
+}
+
+/// Compares a stack's closure with the one that was observed before.
+pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -> Verdict {
+    let Some(closure) = seeing.closures.by_stack.get(name) else { return Verdict::Unchanged };
+    let Look { source, number, .. } = seeing.look;
+    let Some(before) = &stack.observation else {
+        return Verdict::Observe(Box::new(Versioned::new(observation(seeing, stack, closure))));
+    };
+    if before.number >= *number && before.source == source.name {
+        return Verdict::Unchanged;
+    }
+    let same_problems =
+        seeing.needs_artifact(name, stack).then(|| seeing.problems(closure) == before.problems);
+    if before.closure != closure.digest || before.source != source.name || same_problems == Some(false) {
+        return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, closure))));
+    }
+    let completed = source.seen.as_ref().map_or(0, |seen| seen.observation);
+    if before.number > completed { Verdict::WakeAgain(before.number) } else { Verdict::Unchanged }
+}
+
+fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &Closure) -> Observation {
+    let Look { source, fetched, number } = seeing.look;
+    let mut changed = reasons(seeing, stack, closure);
+    let changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
+    changed.truncate(MOST_REASONS);
+    Observation {
+        stack: stack.id,
+        source: source.name.clone(),
+        number: *number,
+        revision: fetched.revision.clone(),
+        tree: fetched.tree.clone(),
+        closure: closure.digest,
+        changed,
+        changed_count,
+        problems: seeing.problems(closure),
+        commit: commit_facts(fetched),
+        at: seeing.at,
+    }
+}
+
+/// Why a stack's closure differs from the one observed before.
+fn reasons(seeing: &Seeing<'_>, stack: &StackThere, closure: &Closure) -> Vec<Reason> {
+    let Some(before) = &stack.observation else { return vec![Reason::First] };
+    if before.source != seeing.look.source.name {
+        return vec![Reason::Settings];
+    }
+    let Some(changed) = seeing.changed else {
+        let path = shown(&stack.definition.spec.path);
+        let because = "the revision before is no longer at hand to compare with".to_owned();
+        return vec![Reason::Path { path, change: "changed".to_owned(), because }];
+    };
+    match changed.get(&stack.definition.name) {
+        Some(paths) if !paths.is_empty() => paths.iter().map(reason).collect(),
+        // The tree is the same for the stack, so it is its settings that reach for something else.
+        _ if before.closure != closure.digest => vec![Reason::Settings],
+        _ => Vec::new(),
+    }
+}
+
+/// A changed path as a reason for people.
+pub(crate) fn reason(changed: &ChangedPath) -> Reason {
+    let change = match changed.change {
+        Change::Added => "added",
+        Change::Modified => "changed",
+        Change::Deleted => "removed",
+        Change::Reached => "reached",
+        Change::LeftBehind => "left behind",
+    };
+    Reason::Path { path: shown(&changed.path), change: change.to_owned(), because: changed.why.to_string() }
+}
+
+/// A path as people see it: the root is `.`.
+fn shown(path: &str) -> String {
+    if path.is_empty() { ".".to_owned() } else { path.to_owned() }
+}
+
+/// The commit as people see it.
+pub(crate) fn commit_facts(fetched: &Fetched) -> CommitFacts {
+    let author = fetched.commit.authors.first().unwrap_or(&fetched.commit.committer);
+    CommitFacts {
+        id: fetched.revision.commit.clone(),
+        author: format!("{} <{}>", author.name, author.email),
+        subject: fetched.commit.subject.clone(),
+    }
+}

@@ -1,0 +1,117 @@
+//! What is written into a set's record when a look ends.
+
+use std::collections::BTreeMap;
+
+use yuba_core::manifest::{ManifestSet, Severity};
+use yuba_core::source::ManifestSetRecord;
+use yuba_ports::records::Versioned;
+use yuba_ports::{Committed, PortError, Ports};
+
+use super::{Taking, overtaken};
+use crate::backoff::{self, Trouble};
+use crate::report::Report;
+use crate::settings::SourceSettings;
+
+/// How many findings are kept.
+const MOST_FINDINGS: usize = 200;
+
+/// The place is not configured any more. What was taken over of it stays.
+pub(super) async fn forget(
+    ports: &Ports,
+    record: &Versioned<ManifestSetRecord>,
+) -> Result<Report, PortError> {
+    let mut changed = record.clone();
+    changed.due = None;
+    write(ports, record, &changed).await?;
+    Ok(Report::Nothing(
+        "it is no configured place of manifests any more; its stacks stay as they are".to_owned(),
+    ))
+}
+
+/// The documents are those of the last snapshot.
+pub(super) async fn unchanged(
+    ports: &Ports,
+    settings: &SourceSettings,
+    record: &Versioned<ManifestSetRecord>,
+) -> Result<Report, PortError> {
+    let mut changed = record.clone();
+    changed.due = Some(ports.clock.now() + settings.manifests_interval);
+    changed.failure = None;
+    write(ports, record, &changed).await?;
+    Ok(Report::Nothing(format!("nothing changed since snapshot {}", record.taken)))
+}
+
+/// The documents could not be read.
+pub(super) async fn failed(
+    ports: &Ports,
+    settings: &SourceSettings,
+    record: &Versioned<ManifestSetRecord>,
+    trouble: &Trouble,
+) -> Result<Report, PortError> {
+    let interval = settings.manifests_interval;
+    let (failure, again) = backoff::after(record.failure.as_ref(), trouble, interval, ports.clock.now());
+    let mut changed = record.clone();
+    changed.failure = Some(failure);
+    changed.due = Some(again);
+    write(ports, record, &changed).await?;
+    Ok(Report::Failed { why: trouble.message.clone(), again })
+}
+
+/// Nothing of the documents may be taken over.
+pub(super) async fn held_back(
+    ports: &Ports,
+    settings: &SourceSettings,
+    record: &Versioned<ManifestSetRecord>,
+    (set, trouble): (&ManifestSet, &Trouble),
+) -> Result<Report, PortError> {
+    let mut noted = record.clone();
+    noted.findings = rendered(set);
+    let (failure, again) =
+        backoff::after(record.failure.as_ref(), trouble, settings.manifests_interval, ports.clock.now());
+    noted.failure = Some(failure);
+    noted.due = Some(again);
+    write(ports, record, &noted).await?;
+    Ok(Report::Failed { why: trouble.message.clone(), again })
+}
+
+impl Taking<'_> {
+    /// The snapshot is complete: every stack and source that it concerned was woken.
+    pub(super) async fn finish(
+        self,
+        settings: &SourceSettings,
+        values: BTreeMap<String, String>,
+    ) -> Result<Report, PortError> {
+        let mut done = self.record.clone();
+        done.taken = self.snapshot;
+        // What another set is in the way of may be free at the next look, though the documents stay the same.
+        done.digest = self.findings.is_empty().then(|| self.documents.digest.clone());
+        done.values = values;
+        done.findings = rendered(&self.set);
+        done.findings.extend(self.findings.iter().cloned());
+        done.findings.truncate(MOST_FINDINGS);
+        done.failure = None;
+        done.due = Some(self.ports.clock.now() + settings.manifests_interval);
+        write(self.ports, &self.record, &done).await?;
+        let set = self.record.name.clone();
+        let findings = self.set.findings.len() + self.findings.len();
+        Ok(Report::TookOver { set, snapshot: self.snapshot, woke: self.woke, findings })
+    }
+}
+
+/// The findings for people: what is wrong first.
+fn rendered(set: &ManifestSet) -> Vec<String> {
+    let of = |severity| set.of_severity(severity).map(ToString::to_string);
+    let all = of(Severity::Error).chain(of(Severity::Warning)).chain(of(Severity::Notice));
+    all.take(MOST_FINDINGS).collect()
+}
+
+async fn write(
+    ports: &Ports,
+    before: &Versioned<ManifestSetRecord>,
+    after: &Versioned<ManifestSetRecord>,
+) -> Result<(), PortError> {
+    if before == after || ports.store.commit(vec![after.put()?]).await? == Committed::Done {
+        return Ok(());
+    }
+    Err(overtaken(&before.name))
+}

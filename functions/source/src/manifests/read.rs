@@ -1,0 +1,159 @@
+//! Reads the documents of a place of manifests: a directory, or a Git repository.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use yuba_core::id::ManifestSetName;
+use yuba_core::manifest::ManifestFile;
+use yuba_core::manifest_root::ManifestRoot;
+use yuba_core::spec::{GitReference, SourceSpec};
+use yuba_git::ReadError;
+use yuba_git::fetch::Fetched;
+use yuba_ports::{PortError, Ports};
+
+use crate::backoff::{Mend, Trouble};
+use crate::blocking::blocking;
+use crate::look::observe::commit_facts;
+use crate::look::{checkout, credentials};
+use crate::settings::SourceSettings;
+
+/// Deeper directories than this are a loop of links.
+const DEEPEST: usize = 64;
+
+/// The documents of a place of manifests.
+#[derive(Debug)]
+pub(super) struct Documents {
+    /// The files by path.
+    pub(super) files: Vec<ManifestFile>,
+    /// Over paths and texts.
+    pub(super) digest: String,
+    /// Who wrote the commit they lie in, where they come from Git.
+    pub(super) author: Option<String>,
+}
+
+/// Reads them.
+pub(super) async fn read(
+    ports: &Ports,
+    settings: &SourceSettings,
+    set: &ManifestSetName,
+) -> Result<Result<Documents, Trouble>, PortError> {
+    match ManifestRoot::of(set) {
+        ManifestRoot::Directory(path) => blocking(move || read_directory(Path::new(&path))).await,
+        ManifestRoot::Git { url, reference, directory } => {
+            let place = GitPlace { url, reference, directory };
+            read_git(ports, settings, set, place).await
+        }
+    }
+}
+
+struct GitPlace {
+    url: String,
+    reference: GitReference,
+    directory: String,
+}
+
+async fn read_git(
+    ports: &Ports,
+    settings: &SourceSettings,
+    set: &ManifestSetName,
+    place: GitPlace,
+) -> Result<Result<Documents, Trouble>, PortError> {
+    let secret = settings.manifests_secret.clone();
+    let credentials = match credentials::of(ports, secret.as_ref()).await? {
+        Ok(credentials) => credentials,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let interval = settings.manifests_interval;
+    let spec = SourceSpec { url: place.url, reference: place.reference, interval, secret, suspend: false };
+    let cache = settings.cache_dir.join("manifests").join(hex::encode(Sha256::digest(&set.0)));
+    let fetched = match checkout::fetch(settings, cache, spec, credentials).await? {
+        Ok(fetched) => fetched,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let directory = place.directory;
+    blocking(move || {
+        let author = commit_facts(&fetched).author;
+        let files = git_files(&fetched, &directory)
+            .map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time })?;
+        Ok(documents(files, Some(author)))
+    })
+    .await
+}
+
+fn git_files(fetched: &Fetched, directory: &str) -> Result<Vec<ManifestFile>, ReadError> {
+    let inside = |path: &str| {
+        directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let entries = fetched.repository.manifest_files(&fetched.tree)?;
+    let read = |entry: yuba_git::history::FileEntry| {
+        Ok(ManifestFile { text: fetched.repository.text(entry.id)?, path: entry.path })
+    };
+    entries.into_iter().filter(|entry| inside(&entry.path)).map(read).collect()
+}
+
+fn read_directory(root: &Path) -> Result<Documents, Trouble> {
+    let mut paths = Vec::new();
+    let listed = if root.is_file() {
+        paths.push(root.to_owned());
+        Ok(())
+    } else {
+        list(root, 0, &mut paths)
+    };
+    let trouble = |path: &Path, error: &io::Error| Trouble {
+        message: format!("manifests at {} cannot be read: {error}", path.display()),
+        mend: Mend::Time,
+    };
+    listed.map_err(|error| trouble(root, &error))?;
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        let bytes = fs::read(&path).map_err(|error| trouble(&path, &error))?;
+        files.push(ManifestFile {
+            path: name_below(root, &path),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        });
+    }
+    Ok(documents(files, None))
+}
+
+/// The YAML files below a directory; links are followed, `.git` is left out.
+fn list(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    if depth > DEEPEST {
+        return Err(io::Error::other(format!(
+            "{} lies too deep: do links form a loop?",
+            directory.display()
+        )));
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path.is_dir() {
+            if entry.file_name() != ".git" {
+                list(&path, depth + 1, found)?;
+            }
+        } else if path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn name_below(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).ok().filter(|below| !below.as_os_str().is_empty());
+    let shown = below.map(Path::as_os_str).or(path.file_name()).unwrap_or(path.as_os_str());
+    shown.to_string_lossy().into_owned()
+}
+
+fn documents(files: Vec<ManifestFile>, author: Option<String>) -> Documents {
+    let mut hasher = Sha256::new();
+    for file in &files {
+        for part in [&file.path, &file.text] {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+    }
+    let digest = format!("sha256:{}", hex::encode(hasher.finalize()));
+    Documents { files, digest, author }
+}

@@ -1,0 +1,186 @@
+//! Takes the stacks of a set over, one by one, only upwards by snapshot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use yuba_core::id::{StackId, StackName};
+use yuba_core::manifest::{StackManifest, state_address};
+use yuba_core::record::{Edge, Key, StackAlias};
+use yuba_core::source::Definition;
+use yuba_core::spec::{ApprovePlan, StackSpec};
+use yuba_ports::records::{Versioned, load, put_any};
+use yuba_ports::{Committed, Expected, PortError, Write};
+
+use super::known::Known;
+use super::{Taking, edges};
+
+/// Which stack a manifest means.
+struct Meant {
+    id: StackId,
+    /// What was taken over of it before.
+    before: Option<Versioned<Definition>>,
+    alias: Alias,
+}
+
+/// What is to be done about the name.
+enum Alias {
+    /// It means the stack already.
+    Stands,
+    /// It is new, and so is the stack.
+    New,
+    /// It is new; the stack had this name before.
+    MovedFrom(StackName),
+}
+
+impl Taking<'_> {
+    pub(super) async fn take_stacks(&mut self, known: &Known) -> Result<(), PortError> {
+        let mut movable = self.movable(known);
+        for manifest in self.set.stacks.clone() {
+            match self.meant(known, &mut movable, &manifest).await? {
+                Ok(meant) => self.take_stack(meant, manifest).await?,
+                Err(other_set) => self.findings.push(format!(
+                    "{}: error: stack {} is defined in {other_set} already; it is held back here",
+                    manifest.place, manifest.name
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    /// Stacks that are gone from the set, by the address of their state: a new name with that address means them.
+    fn movable(&self, known: &Known) -> BTreeMap<String, StackName> {
+        let gone = known.definitions.values().filter(|known| {
+            known.set == self.record.name && (known.vanished.is_some() || self.lacks(&known.name))
+        });
+        gone.filter_map(|known| Some((state_address(&known.spec)?, known.name.clone()))).collect()
+    }
+
+    /// Finds the stack that a manifest means; or the other set that holds its name.
+    async fn meant(
+        &self,
+        known: &Known,
+        movable: &mut BTreeMap<String, StackName>,
+        manifest: &StackManifest,
+    ) -> Result<Result<Meant, String>, PortError> {
+        let store = self.ports.store.as_ref();
+        if let Some(before) =
+            known.definitions.get(&manifest.name).filter(|known| known.set == self.record.name)
+        {
+            return Ok(Ok(Meant { id: before.stack, before: Some(before.clone()), alias: Alias::Stands }));
+        }
+        if let Some(alias) = load::<StackAlias>(store, &Key::stack_name(&manifest.name)).await? {
+            let id = alias.stack;
+            let before = load::<Definition>(store, &Key::definition(id)).await?;
+            let elsewhere =
+                before.as_ref().filter(|before| before.set != self.record.name && before.vanished.is_none());
+            return Ok(match elsewhere {
+                Some(elsewhere) => Err(elsewhere.set.to_string()),
+                None => Ok(Meant { id, before, alias: Alias::Stands }),
+            });
+        }
+        let former = state_address(&manifest.spec)
+            .and_then(|address| movable.remove(&address))
+            .and_then(|former| known.definitions.get(&former));
+        Ok(Ok(match former {
+            Some(former) => Meant {
+                id: former.stack,
+                alias: Alias::MovedFrom(former.name.clone()),
+                before: Some(former.clone()),
+            },
+            None => Meant { id: StackId(self.ports.ids.ulid()), before: None, alias: Alias::New },
+        }))
+    }
+
+    async fn take_stack(&mut self, meant: Meant, manifest: StackManifest) -> Result<(), PortError> {
+        let before = meant.before.as_deref();
+        if before.is_some_and(|before| before.set == self.record.name && before.snapshot > self.snapshot) {
+            return Ok(());
+        }
+        let definition = self.definition(meant.id, before, manifest);
+        let same = before
+            .is_some_and(|before| Definition { snapshot: before.snapshot, ..definition.clone() } == *before);
+        if same {
+            // Taken over already. If that was by a snapshot that was cut, the messages may be missing.
+            let written = before.map_or(0, |before| before.snapshot);
+            if written > self.record.taken {
+                self.sources.insert(definition.spec.source.clone());
+                self.wake(meant.id, written).await?;
+            }
+            return Ok(());
+        }
+        let id = (meant.id, &definition.name);
+        edges::write(self.ports, before, id, Some(&definition.spec)).await?;
+        self.sources.extend(sources_concerned(before, &definition));
+        let wakes = before.is_none_or(|before| {
+            before.spec != definition.spec || before.name != definition.name || before.vanished.is_some()
+        });
+        let id = meant.id;
+        self.write_stack(meant, definition).await?;
+        if wakes { self.wake(id, self.snapshot).await } else { Ok(()) }
+    }
+
+    fn definition(&self, stack: StackId, before: Option<&Definition>, manifest: StackManifest) -> Definition {
+        let approved = |spec: &StackSpec| match &spec.approve_plan {
+            ApprovePlan::Plan { .. } => Some(spec.approve_plan.clone()),
+            _ => None,
+        };
+        let author = match before {
+            Some(before) if approved(&before.spec) == approved(&manifest.spec) => before.author.clone(),
+            _ => self.documents.author.clone(),
+        };
+        Definition {
+            stack,
+            name: manifest.name,
+            set: self.record.name.clone(),
+            snapshot: self.snapshot,
+            spec: manifest.spec,
+            place: format!("{}:{}", manifest.place.file, manifest.place.line),
+            vanished: None,
+            author,
+        }
+    }
+
+    async fn write_stack(&self, meant: Meant, definition: Definition) -> Result<(), PortError> {
+        let (id, name) = (meant.id, definition.name.clone());
+        let edge = Edge { at: Key::set_stack(&self.record.name, id), stack: id, name: name.clone() };
+        let mut writes = vec![put_any(&edge)?];
+        if !matches!(meant.alias, Alias::Stands) {
+            writes.push(Versioned::new(StackAlias { name, stack: id }).put()?);
+        }
+        if let Alias::MovedFrom(former) = &meant.alias {
+            writes.push(Write::Delete { key: Key::stack_name(former), expected: Expected::Any });
+        }
+        let record = match meant.before {
+            Some(before) => before.with(definition),
+            None => Versioned::new(definition),
+        };
+        writes.push(record.put()?);
+        match self.ports.store.commit(writes).await? {
+            Committed::Done => Ok(()),
+            Committed::Conflict(key) => {
+                Err(PortError::transient(format!("{key} was written by another snapshot meanwhile")))
+            }
+        }
+    }
+}
+
+/// The sources whose closures a changed definition can change: a stack's own, and that of the stacks around it.
+fn sources_concerned(
+    before: Option<&Definition>,
+    definition: &Definition,
+) -> BTreeSet<yuba_core::id::SourceName> {
+    let new = &definition.spec;
+    let reach = |spec: &StackSpec| {
+        (spec.source.clone(), spec.path.clone(), spec.tf_vars_files.clone(), spec.triggers.clone())
+    };
+    match before {
+        Some(before)
+            if reach(&before.spec) == reach(new)
+                && before.vanished.is_none()
+                && before.name == definition.name =>
+        {
+            BTreeSet::new()
+        }
+        Some(before) => BTreeSet::from([before.spec.source.clone(), new.source.clone()]),
+        None => BTreeSet::from([new.source.clone()]),
+    }
+}

@@ -1,0 +1,273 @@
+//! Why a stack was planned, or why not: which path or input caused its newest run, or what a revision changed for it.
+
+use std::fmt;
+
+use serde::Serialize;
+use yuba_core::id::{RunId, StackName};
+use yuba_core::record::{Key, StackAlias, stack_partition};
+use yuba_core::run::Run;
+use yuba_core::source::{Definition, Observation, Reason, Source};
+use yuba_core::stack::Stack;
+use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
+use yuba_git::{ReadError, Repository};
+use yuba_ports::records::{load, page};
+use yuba_ports::{Order, PortError, Ports, Query};
+
+use crate::blocking::blocking;
+use crate::look::observe::reason;
+use crate::look::{checkout, credentials, stacks};
+use crate::settings::SourceSettings;
+
+/// How many paths and reasons are named.
+const MOST: usize = 20;
+/// How many of the newest runs are searched for a revision.
+const RUNS: usize = 100;
+
+/// Why a stack was planned, or why not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Why {
+    /// The newest run, and what it was made for.
+    Run {
+        /// The run.
+        run: RunId,
+        /// Its revision.
+        revision: String,
+        /// What it was made for.
+        because: Vec<Reason>,
+    },
+    /// There is no run yet, for this reason.
+    NoRun {
+        /// Why.
+        reason: String,
+    },
+    /// What a revision changed for the stack.
+    Revision {
+        /// The commit.
+        commit: String,
+        /// The first line of its message.
+        subject: String,
+        /// What of the stack's closure it changed; empty where nothing was.
+        changed: Vec<Reason>,
+        /// Paths that it changed and that are not part of the closure, the first of them.
+        elsewhere: Vec<String>,
+        /// How many such paths there are.
+        elsewhere_count: usize,
+        /// The newest run of that commit, if there is one.
+        run: Option<RunId>,
+    },
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyError {
+    /// No stack has the name.
+    #[error("there is no stack {0}")]
+    NoStack(StackName),
+    /// The manifests name a source that does not exist.
+    #[error("stack {0} has no source that is known")]
+    NoSource(StackName),
+    /// The revision is not in the source, or the source cannot be read.
+    #[error("{0}")]
+    NoRevision(String),
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// Says why a stack was planned. Without a revision: what caused its newest run. With one (a branch, a commit or its
+/// beginning): what that commit changed of the stack's closure, whether or not it was planned.
+pub async fn why(
+    ports: &Ports,
+    settings: &SourceSettings,
+    stack: &StackName,
+    revision: Option<&str>,
+) -> Result<Why, WhyError> {
+    let store = ports.store.as_ref();
+    let alias = load::<StackAlias>(store, &Key::stack_name(stack)).await?;
+    let id = alias.ok_or_else(|| WhyError::NoStack(stack.clone()))?.stack;
+    let definition = load::<Definition>(store, &Key::definition(id)).await?;
+    let definition = definition.ok_or_else(|| WhyError::NoStack(stack.clone()))?.into_value();
+    match revision {
+        None => newest_run(ports, &definition).await,
+        Some(revision) => why_revision(ports, settings, &definition, revision).await,
+    }
+}
+
+async fn newest_run(ports: &Ports, definition: &Definition) -> Result<Why, WhyError> {
+    let (store, id) = (ports.store.as_ref(), definition.stack);
+    let latest = load::<Stack>(store, &Key::stack(id)).await?.and_then(|stack| stack.latest);
+    let run = match latest {
+        Some(run) => load::<Run>(store, &Key::run(id, run)).await?,
+        None => None,
+    };
+    if let Some(run) = run {
+        let Run { id: run, revision, because, .. } = run.into_value();
+        return Ok(Why::Run { run, revision: revision.to_string(), because });
+    }
+    let observation = load::<Observation>(store, &Key::observation(id)).await?;
+    let reason = match observation {
+        Some(seen) if !seen.problems.is_empty() => seen.problems.join("; "),
+        Some(seen) => format!("revision {} was found, and no run was made of it yet", seen.revision),
+        None => format!("nothing was found in source {} yet", definition.spec.source),
+    };
+    Ok(Why::NoRun { reason })
+}
+
+async fn why_revision(
+    ports: &Ports,
+    settings: &SourceSettings,
+    definition: &Definition,
+    revision: &str,
+) -> Result<Why, WhyError> {
+    let repository = repository(ports, settings, definition).await?;
+    let there = stacks::of_source(ports, &definition.spec.source).await?;
+    let paths = there.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect();
+    let question =
+        Question { repository, stack: definition.name.clone(), paths, revision: revision.to_owned() };
+    let answer = blocking(move || question.answer()).await?;
+    let mut why = answer.map_err(|error| WhyError::NoRevision(error.to_string()))?;
+    if let Why::Revision { commit, run, .. } = &mut why {
+        *run = run_of(ports, definition, commit).await?;
+    }
+    Ok(why)
+}
+
+/// The source's cache, fetched first where it was lost.
+async fn repository(
+    ports: &Ports,
+    settings: &SourceSettings,
+    definition: &Definition,
+) -> Result<Repository, WhyError> {
+    let name = &definition.spec.source;
+    let cache = checkout::cache(settings, name);
+    if let Ok(repository) = Repository::open(&cache) {
+        return Ok(repository);
+    }
+    let source = load::<Source>(ports.store.as_ref(), &Key::source(name)).await?;
+    let source = source.ok_or_else(|| WhyError::NoSource(definition.name.clone()))?.into_value();
+    let failed = |trouble: crate::backoff::Trouble| WhyError::NoRevision(trouble.message);
+    let credentials = credentials::of(ports, source.spec.secret.as_ref()).await?.map_err(failed)?;
+    let fetched = checkout::fetch(settings, cache, source.spec, credentials).await?.map_err(failed)?;
+    Ok(fetched.repository)
+}
+
+async fn run_of(ports: &Ports, definition: &Definition, commit: &str) -> Result<Option<RunId>, PortError> {
+    let query = Query::Partition {
+        partition: stack_partition(definition.stack),
+        prefix: "run#".to_owned(),
+        order: Order::Descending,
+        after: None,
+        limit: RUNS,
+    };
+    let (runs, _) = page::<Run>(ports.store.as_ref(), query).await?;
+    Ok(runs.iter().find(|run| run.revision.commit.as_str() == commit).map(|run| run.id))
+}
+
+struct Question {
+    repository: Repository,
+    stack: StackName,
+    paths: std::collections::BTreeMap<StackName, yuba_git::closure::StackPaths>,
+    revision: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Unanswered {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    #[error("the stack has vanished from the manifests")]
+    Vanished,
+}
+
+impl Question {
+    fn answer(&self) -> Result<Why, Unanswered> {
+        let repository = &self.repository;
+        let commit = repository.commit(&repository.resolve(&self.revision)?)?;
+        let mut index = Index::new();
+        let mut closure = |tree| -> Result<Closure, Unanswered> {
+            let mut closures = index.closures(repository, tree, &self.paths)?;
+            closures.by_stack.remove(&self.stack).ok_or(Unanswered::Vanished)
+        };
+        let after = closure(&commit.tree)?;
+        let parent = commit.parents.first().map(|parent| repository.commit(parent)).transpose()?;
+        let (changed, elsewhere) = match parent {
+            None => (vec![Reason::First], Vec::new()),
+            Some(parent) => {
+                let changed = closure(&parent.tree)?.compare(repository, &after)?;
+                let all = repository.changed_paths(&parent.tree, &commit.tree)?;
+                let others = all.into_iter().map(|change| change.path);
+                let elsewhere = others.filter(|path| !is_among(path, &changed)).collect();
+                (changed.iter().map(reason).take(MOST).collect(), elsewhere)
+            }
+        };
+        Ok(Why::Revision {
+            commit: commit.id.to_string(),
+            subject: commit.subject,
+            changed,
+            elsewhere_count: elsewhere.len(),
+            elsewhere: elsewhere.into_iter().take(MOST).collect(),
+            run: None,
+        })
+    }
+}
+
+/// Whether a path is one of the changed ones, or lies in a directory that came or went as a whole.
+fn is_among(path: &str, changed: &[ChangedPath]) -> bool {
+    changed.iter().any(|change| {
+        path.strip_prefix(change.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run { run, revision, because } => {
+                writeln!(formatter, "run {run} of {revision} was made because:")?;
+                because.iter().try_for_each(|reason| writeln!(formatter, "  {}", Shown(reason)))
+            }
+            Self::NoRun { reason } => writeln!(formatter, "there is no run yet: {reason}"),
+            Self::Revision { commit, subject, changed, elsewhere, elsewhere_count, run } => {
+                writeln!(formatter, "commit {commit} ({subject})")?;
+                if changed.is_empty() {
+                    writeln!(formatter, "changed nothing that the stack depends on")?;
+                } else {
+                    writeln!(formatter, "changed what the stack depends on:")?;
+                }
+                changed.iter().try_for_each(|reason| writeln!(formatter, "  {}", Shown(reason)))?;
+                if *elsewhere_count > 0 {
+                    let first = elsewhere.join(", ");
+                    writeln!(formatter, "{elsewhere_count} paths do not belong to the stack: {first}")?;
+                }
+                match run {
+                    Some(run) => writeln!(formatter, "run {run} planned it"),
+                    None => writeln!(formatter, "no run planned it"),
+                }
+            }
+        }
+    }
+}
+
+/// A reason as people read it.
+struct Shown<'a>(&'a Reason);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Reason::Path { path, change, because } => write!(formatter, "{path} {change} ({because})"),
+            Reason::First => formatter.write_str("the stack was not planned before"),
+            Reason::Settings => formatter.write_str("the manifest's settings changed"),
+            Reason::Values(name) => write!(formatter, "{name} changed"),
+            Reason::Asked(who) => write!(formatter, "asked for: {who}"),
+            Reason::Forced => formatter.write_str("the interval came round, and `force` is set"),
+            Reason::Remediation => formatter.write_str("drift is put right"),
+            Reason::DriftApproved => formatter.write_str("a drifted run was approved"),
+            Reason::DriftCheck => {
+                formatter.write_str("the interval came round: reality is compared with Git")
+            }
+            Reason::Stale(why) => write!(formatter, "the plan before it became stale: {why}"),
+            Reason::Retry => formatter.write_str("a failed run is tried again"),
+        }
+    }
+}

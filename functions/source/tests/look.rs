@@ -1,0 +1,158 @@
+//! Looks at a source: real Git, a world in memory.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod kit;
+
+use kit::{World, live, stack};
+use yuba_core::id::DeliveryId;
+use yuba_core::job::artifact_object;
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::record::Key;
+use yuba_core::source::{Delivery, Reason};
+use yuba_core::time::Span;
+use yuba_ports::records::put_any;
+use yuba_ports::{Blobs, Clock, Queue, Store};
+
+const FILES: [(&str, &str); 4] = [
+    ("modules/net/main.tf", "variable \"a\" {}\n"),
+    ("environments/dev/main.tf", "module \"net\" {\n  source = \"../../modules/net\"\n}\n"),
+    ("environments/prod/main.tf", "locals {}\n"),
+    ("README.md", "read me\n"),
+];
+
+fn two() -> String {
+    stack("dev", "./environments/dev", &[]) + &stack("prod", "environments/prod", &[])
+}
+
+#[tokio::test]
+async fn a_first_look_observes_every_stack_and_stores_the_tree() {
+    let world = World::empty();
+    let commit = world.commit(&FILES);
+    world.manifests(&two());
+    world.start().await;
+    let woken = world.woken().await.join(", ");
+    assert_eq!(woken, "dev: observation 1, dev: snapshot 1, prod: observation 1, prod: snapshot 1");
+    let seen = world.observation("dev").await;
+    assert_eq!(seen.revision.to_string(), format!("main@sha1:{commit}"));
+    assert_eq!((seen.changed, seen.problems.len()), (vec![Reason::First], 0));
+    assert_eq!(seen.commit.author, "Ada Lovelace <ada@example.org>");
+    assert!(world.memory.blobs.exists(&artifact_object(&seen.tree)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_push_wakes_the_stacks_whose_closure_changed_and_says_why() {
+    let world = World::settled(&FILES, &two()).await;
+    world.commit(&[("modules/net/main.tf", "variable \"b\" {}\n")]);
+    assert_eq!(world.look().await, ["observation 2: woke 1 of 2 stacks"]);
+    assert_eq!(world.woken().await, ["dev: observation 2"]);
+    let reasons = world.observation("dev").await.changed;
+    insta::assert_debug_snapshot!(reasons, @r#"
+    [
+        Path {
+            path: "modules/net/main.tf",
+            change: "changed",
+            because: "module ../../modules/net, called from environments/dev/main.tf",
+        },
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn what_no_stack_depends_on_wakes_none_and_the_delivery_says_so() {
+    let world = World::settled(&FILES, &two()).await;
+    world.commit(&[("README.md", "read me again\n")]);
+    let delivery = delivery(&world, "d-1").await;
+    let cause = Cause::Delivery(delivery);
+    world.memory.queue.send(vec![Message::new(Wake::Source(live()), cause)]).await.unwrap();
+    world.work().await;
+    assert_eq!(world.woken().await, [""; 0]);
+    let outcome = world.load::<Delivery>(&Key::delivery("d-1")).await.unwrap().outcome.unwrap();
+    let expected = "default/live: observation 2: woke 0 of 2 stacks; nothing that they depend on changed";
+    assert_eq!(outcome, expected);
+    let reports = world.look().await;
+    assert!(reports[0].starts_with("nothing changed since observation 2"), "{reports:?}");
+}
+
+async fn delivery(world: &World, id: &str) -> DeliveryId {
+    let delivery = Delivery {
+        id: DeliveryId(id.to_owned()),
+        host: "github".to_owned(),
+        event: "push".to_owned(),
+        repository: "h/live".to_owned(),
+        reference: None,
+        at: world.memory.clock.now(),
+        outcome: None,
+    };
+    world.memory.store.commit(vec![put_any(&delivery).unwrap()]).await.unwrap();
+    delivery.id
+}
+
+#[tokio::test]
+async fn a_force_push_back_and_forth_is_newer_each_time() {
+    let world = World::settled(&FILES, &stack("dev", "environments/dev", &[])).await;
+    let first = world.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let second = world.commit(&[("environments/dev/main.tf", "locals {}\n")]);
+    for (commit, number) in [(&second, 2), (&first, 3), (&second, 4)] {
+        world.git(&["reset", "--quiet", "--hard", commit]);
+        world.look().await;
+        assert_eq!(world.woken().await, [format!("dev: observation {number}")]);
+        assert_eq!(world.observation("dev").await.revision.commit.as_str(), *commit);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_branch_is_reported_and_looked_for_at_the_interval() {
+    let world = World::settled(&FILES, &two()).await;
+    world.git(&["checkout", "--quiet", "-b", "other"]);
+    world.git(&["branch", "--quiet", "-D", "main"]);
+    let reports = world.look().await;
+    assert!(reports[0].contains("has no branch `main`"), "{reports:?}");
+    let source = world.source().await;
+    assert_eq!(source.due, Some(world.memory.clock.now() + Span::minutes(1)));
+    assert_eq!(source.failure.unwrap().count, 1);
+    world.git(&["branch", "main"]);
+    world.look().await;
+    assert_eq!((world.source().await.failure, world.woken().await.len()), (None, 0));
+}
+
+#[tokio::test]
+async fn an_empty_repository_says_so_until_its_first_commit() {
+    let world = World::empty();
+    world.manifests(&two());
+    let reports = world.start().await.join("\n");
+    assert!(reports.contains("is empty: it has no branches yet"), "{reports}");
+    world.commit(&FILES);
+    world.look().await;
+    assert!(world.woken().await.contains(&"dev: observation 1".to_owned()));
+}
+
+#[tokio::test]
+async fn a_stack_without_its_directory_is_observed_with_the_problem_until_it_is_mended() {
+    let world = World::settled(&FILES, &stack("dev", "environments/gone", &[])).await;
+    let problems = world.observation("dev").await.problems.join("\n");
+    assert!(problems.contains("environments/gone: the stack's directory does not exist"), "{problems}");
+    world.commit(&[("environments/gone/main.tf", "locals {}\n")]);
+    world.look().await;
+    assert_eq!(world.woken().await, ["dev: observation 2"]);
+    assert_eq!(world.observation("dev").await.problems, [""; 0]);
+}
+
+#[tokio::test]
+async fn losing_the_cache_and_the_index_costs_a_fetch_and_nothing_else() {
+    let world = World::settled(&FILES, &two()).await;
+    world.lose_cache();
+    world.memory.blobs.delete("sources/default/live/index").await.unwrap();
+    world.commit(&[("environments/prod/main.tf", "locals {\n}\n")]);
+    world.look().await;
+    assert_eq!(world.woken().await, ["prod: observation 2"]);
+}
+
+#[tokio::test]
+async fn a_secret_that_is_missing_is_named_with_the_command_that_sets_it() {
+    let world = World::empty();
+    world.commit(&FILES);
+    let manifest = world.source_manifest().replace("  interval", "  secretRef:\n    name: token\n  interval");
+    std::fs::write(format!("{}/all.yaml", world.set()), manifest).unwrap();
+    let reports = world.start().await.join("\n");
+    assert!(reports.contains("there is no secret default/token; set it with"), "{reports}");
+}

@@ -1,0 +1,166 @@
+//! Taking manifests over: what is written, who is woken, what stays.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod kit;
+
+use kit::{STATE, World, live, stack, stack_name};
+use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::record::{Edge, Key};
+use yuba_core::spec::ApprovePlan;
+use yuba_ports::Ports;
+
+const FILES: [(&str, &str); 2] = [("dev/main.tf", "locals {}\n"), ("prod/main.tf", "locals {}\n")];
+
+#[tokio::test]
+async fn documents_that_did_not_change_are_not_taken_over_again() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    assert_eq!(world.take_over().await, ["nothing changed since snapshot 1"]);
+    assert_eq!(world.woken().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_changed_approval_wakes_its_stack_and_no_source() {
+    let world = World::settled(&FILES, &(stack("dev", "dev", &[]) + &stack("prod", "prod", &[]))).await;
+    world.manifests(&(stack("dev", "dev", &["approvePlan: auto"]) + &stack("prod", "prod", &[])));
+    assert_eq!(world.take_over().await.len(), 1);
+    assert_eq!(world.woken().await, ["dev: snapshot 2"]);
+    assert_eq!(world.definition("dev").await.spec.approve_plan, ApprovePlan::Auto);
+    assert_eq!(world.definition("prod").await.snapshot, 2, "its line in the file moved");
+}
+
+#[tokio::test]
+async fn a_changed_path_lets_the_source_look_again() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    world.manifests(&stack("dev", "prod", &[]));
+    world.take_over().await;
+    assert_eq!(world.woken().await, ["dev: observation 2", "dev: snapshot 2"]);
+}
+
+#[tokio::test]
+async fn a_new_name_for_the_same_state_keeps_the_stack() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &STATE)).await;
+    let id = world.id("dev").await;
+    world.manifests(&stack("renamed", "dev", &STATE));
+    world.take_over().await;
+    assert_eq!((world.id("renamed").await, world.id("dev").await), (id, None));
+    let definition = world.definition("renamed").await;
+    assert_eq!((definition.name, definition.vanished), (stack_name("renamed"), None));
+    assert!(world.woken().await.contains(&"renamed: snapshot 2".to_owned()));
+}
+
+#[tokio::test]
+async fn a_new_name_without_a_known_state_is_a_new_stack() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    let id = world.id("dev").await;
+    world.manifests(&stack("renamed", "dev", &[]));
+    world.take_over().await;
+    assert_ne!(world.id("renamed").await, id);
+    assert!(world.definition("dev").await.vanished.is_some());
+}
+
+#[tokio::test]
+async fn a_stack_that_vanishes_is_kept_and_may_return() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    let id = world.id("dev").await;
+    world.manifests("");
+    world.take_over().await;
+    assert!(world.definition("dev").await.vanished.is_some());
+    assert_eq!(world.woken().await, ["dev: snapshot 2"]);
+    world.commit(&[("dev/main.tf", "locals {\n}\n")]);
+    world.look().await;
+    assert_eq!(world.woken().await, [""; 0]);
+    world.manifests(&stack("dev", "dev", &[]));
+    world.take_over().await;
+    assert_eq!((world.id("dev").await, world.definition("dev").await.vanished), (id, None));
+    assert_eq!(world.woken().await, ["dev: observation 4", "dev: snapshot 3"]);
+}
+
+#[tokio::test]
+async fn a_faulty_document_is_held_back_and_the_rest_goes_on() {
+    let world = World::settled(&FILES, &(stack("dev", "dev", &[]) + &stack("prod", "prod", &[]))).await;
+    world.manifests(
+        &(stack("dev", "prod", &["approvePlan: [1]"]) + &stack("prod", "prod", &["suspend: true"])),
+    );
+    world.take_over().await;
+    assert_eq!(world.woken().await, ["prod: snapshot 2"]);
+    let dev = world.definition("dev").await;
+    assert_eq!((dev.spec.path.as_str(), dev.vanished), ("dev", None));
+    let findings = world.record().await.findings;
+    assert!(findings[0].starts_with("all.yaml:") && findings[0].contains("approvePlan"), "{findings:?}");
+}
+
+#[tokio::test]
+async fn edges_follow_the_settings() {
+    let base = stack("prod", "prod", &[]);
+    let waits = ["dependsOn:", "  - name: prod", "varsFrom:", "  - kind: ConfigMap", "    name: values"];
+    let world = World::settled(&FILES, &(stack("dev", "dev", &waits) + &base)).await;
+    let id = world.id("dev").await.unwrap();
+    let edges = [
+        Key::dependant(&stack_name("prod"), id),
+        Key::reader(&SecretName::new("default", "values"), id),
+        Key::source_stack(&live(), id),
+    ];
+    assert_eq!(there(&world, &edges).await, [true, true, true]);
+    world.manifests(&(stack("dev", "dev", &[]) + &base));
+    world.take_over().await;
+    assert_eq!(there(&world, &edges).await, [false, false, true]);
+}
+
+async fn there(world: &World, keys: &[Key]) -> Vec<bool> {
+    let mut found = Vec::new();
+    for key in keys {
+        found.push(world.load::<Edge>(key).await.is_some());
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_config_map_is_written_and_a_changed_one_wakes_its_readers() {
+    let map = |value: &str| {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: values\ndata:\n  a: {value}\n")
+    };
+    let reads = stack("dev", "dev", &["varsFrom:", "  - kind: ConfigMap", "    name: values"]);
+    let world = World::settled(&FILES, &(reads.clone() + &map("one"))).await;
+    world.manifests(&(reads + &map("two")));
+    world.take_over().await;
+    assert_eq!(world.woken().await, ["dev: ConfigMap default/values"]);
+}
+
+#[tokio::test]
+async fn a_stack_of_another_set_is_not_taken_from_it() {
+    let mut world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    let second = tempfile::TempDir::new().unwrap();
+    std::fs::write(second.path().join("a.yaml"), world.source_manifest() + &stack("dev", "prod", &[]))
+        .unwrap();
+    let name = ManifestSetName(second.path().display().to_string());
+    let first = std::mem::replace(&mut world.settings.manifests, vec![name]);
+    world.start().await;
+    assert_eq!(world.definition("dev").await.set, first[0]);
+    let findings = world.record().await.findings.join("\n");
+    assert!(findings.contains("stack default/dev is defined in"), "{findings}");
+    assert!(findings.contains("source default/live is defined in"), "{findings}");
+}
+
+#[tokio::test]
+async fn manifests_in_git_are_read_below_their_directory_and_name_their_author() {
+    let mut world = World::empty();
+    let manifests = world.source_manifest() + &stack("dev", "dev", &["approvePlan: plan-main-0123456789"]);
+    world.commit(&[FILES[0], ("flux/all.yaml", &manifests), ("other/x.yaml", "kind: [")]);
+    let url = format!("file://{}@main//flux", world.repository().display());
+    world.settings.manifests = vec![ManifestSetName(url)];
+    world.start().await;
+    let definition = world.definition("dev").await;
+    assert_eq!(definition.author.as_deref(), Some("Ada Lovelace <ada@example.org>"));
+    assert_eq!(definition.place, "flux/all.yaml:11");
+    assert_eq!(world.record().await.failure, None);
+}
+
+#[tokio::test]
+async fn a_place_that_is_not_there_is_reported_and_tried_again() {
+    let mut world = World::empty();
+    world.settings.manifests = vec![ManifestSetName("/nowhere/flux".to_owned())];
+    let reports = world.start().await;
+    assert!(reports[0].starts_with("manifests at /nowhere/flux cannot be read"), "{reports:?}");
+    let _: Ports = world.ports();
+    assert!(world.record().await.due.is_some());
+}
