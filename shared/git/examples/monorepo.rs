@@ -136,7 +136,7 @@ fn stack(stream: &mut String, number: usize) -> std::fmt::Result {
     )?;
     file(stream, &format!("{path}/terraform.tfvars"), &format!("region = \"r{number}\"\n"))?;
     file(stream, &format!("{path}/policies/policy.json"), &format!("{{\"id\": {number}}}\n"))?;
-    file(stream, &format!("{path}/templates/user-data.tpl"), &format!("#!/bin/sh\necho {number}\n"))?;
+    file(stream, &format!("{path}/templates/t.tpl"), &format!("#!/bin/sh\necho {number}\n"))?;
     file(stream, &format!("{path}/README.md"), &format!("# Stack {number}\n"))
 }
 

@@ -1,5 +1,5 @@
 //! Packing trees made by the real git, and unpacking what no artifact should hold.
-#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helper fails the test")]
 
 mod kit;
 

@@ -1,4 +1,5 @@
 //! Fetching from repositories that the real git made, over files, HTTP and (with a stand-in for ssh) SSH.
+#![expect(clippy::unwrap_used, clippy::similar_names, reason = "a test's helper fails the test")]
 
 mod kit;
 

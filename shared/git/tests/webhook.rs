@@ -27,7 +27,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 /// A body signed with the right secret.
-fn signed<'a>(scheme: Scheme, body: &'a [u8]) -> Verified<&'a [u8]> {
+fn signed(scheme: Scheme, body: &[u8]) -> Verified<&[u8]> {
     use hmac::{KeyInit, Mac};
     let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(b"s3cret").unwrap();
     mac.update(body);
@@ -77,7 +77,7 @@ fn every_known_answer_is_right_or_of_another_scheme() {
                 accepted += 1;
             }
             _ => {
-                assert!(matches!(verify(scheme, &map, &body, &secrets), Err(Unverified::OtherScheme { .. })))
+                assert!(matches!(verify(scheme, &map, &body, &secrets), Err(Unverified::OtherScheme { .. })));
             }
         }
     }

@@ -9,7 +9,6 @@ use gix::objs::tree::{EntryKind, EntryMode};
 use super::digest::{digest, is_below_any};
 use super::facts::{Call, FileFacts, Read};
 use super::ground::Ground;
-use super::hcl::Dialect;
 use super::links::{Place, Resolved, join, joined};
 use super::problem::{ClosureProblem, ProblemKind};
 use super::scan::SpecialKind;
@@ -64,19 +63,19 @@ impl Builder<'_> {
             return Ok(());
         };
         self.stack.clone_from(&path);
-        let resolved = self.ground.resolver.resolve(&path)?;
+        let resolved = self.ground.resolve(&path)?;
         self.links(&resolved, &path);
-        match resolved.place {
+        match &resolved.place {
             Place::There { path: real, mode, id } if mode.is_tree() => {
-                self.directory(&real, id, &Why::StackDirectory)?;
+                self.directory(real, *id, &Why::StackDirectory)?;
                 self.queue.push_back(path);
             }
             Place::There { .. } => self.problem(&path, ProblemKind::StackNotADirectory),
             Place::Missing { path: real } => {
-                self.missing(real, Why::StackDirectory);
+                self.missing(real.clone(), Why::StackDirectory);
                 self.problem(&path, ProblemKind::MissingStack);
             }
-            place => self.astray(&path, &place),
+            place => self.astray(&path, place),
         }
         Ok(())
     }
@@ -86,37 +85,8 @@ impl Builder<'_> {
         if !self.visited.insert(directory.to_owned()) {
             return Ok(());
         }
-        let Place::There { path: real, .. } = self.ground.resolver.resolve(directory)?.place else {
-            return Ok(());
-        };
-        let Some(listing) = self.ground.resolver.listing(&real)? else { return Ok(()) };
-        for entry in listing.iter() {
-            let Some(dialect) = Dialect::of(&entry.name) else { continue };
-            let name = entry.name.to_str_lossy();
-            let file = joined(directory, &name);
-            match entry.mode.kind() {
-                EntryKind::Blob | EntryKind::BlobExecutable => {
-                    self.facts(directory, &file, self.ground.facts(entry.id, dialect)?.as_ref())?;
-                }
-                EntryKind::Link => self.linked_config(directory, &file, &joined(&real, &name), dialect)?,
-                EntryKind::Tree | EntryKind::Commit => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// A configuration file that is a link says what its target says, as seen from the link's own directory.
-    fn linked_config(
-        &mut self,
-        directory: &str,
-        file: &str,
-        real: &str,
-        dialect: Dialect,
-    ) -> Result<(), ReadError> {
-        if let Place::There { mode, id, .. } = self.ground.resolver.resolve(real)?.place
-            && mode.is_blob()
-        {
-            self.facts(directory, file, self.ground.facts(id, dialect)?.as_ref())?;
+        for (file, facts) in self.ground.module(directory)?.iter() {
+            self.facts(directory, file, facts)?;
         }
         Ok(())
     }
@@ -141,23 +111,23 @@ impl Builder<'_> {
             return Ok(());
         };
         let why = Why::Module { source: call.source.clone(), called_from: called_from.clone() };
-        let resolved = self.ground.resolver.resolve(&path)?;
+        let resolved = self.ground.resolve(&path)?;
         self.links(&resolved, &path);
-        match resolved.place {
+        match &resolved.place {
             Place::There { path: real, mode, id } if mode.is_tree() => {
-                if self.holds_the_stack(&real) {
-                    self.own_files(&real, &why)?;
+                if self.holds_the_stack(real) {
+                    self.own_files(real, &why)?;
                 } else {
-                    self.directory(&real, id, &why)?;
+                    self.directory(real, *id, &why)?;
                 }
-                self.enter(&path, &real, call.literal)?;
+                self.enter(&path, real, call.literal)?;
             }
             Place::There { .. } => self.problem(&path, ProblemKind::MissingModule { called_from }),
             Place::Missing { path: real } => {
-                self.missing(real, why);
+                self.missing(real.clone(), why);
                 self.problem(&path, ProblemKind::MissingModule { called_from });
             }
-            place => self.astray(&path, &place),
+            place => self.astray(&path, place),
         }
         Ok(())
     }
@@ -198,20 +168,20 @@ impl Builder<'_> {
             }
             return Ok(());
         };
-        let resolved = self.ground.resolver.resolve(&path)?;
+        let resolved = self.ground.resolve(&path)?;
         self.links(&resolved, &path);
-        match resolved.place {
+        match &resolved.place {
             // A string that names a directory above the stack says too little to take everything beside it in.
-            Place::There { path: real, .. } if only_mentioned && self.holds_the_stack(&real) => {}
-            Place::There { path: real, mode, id } if mode.is_tree() => self.directory(&real, id, why)?,
-            Place::There { path: real, mode, id } => self.file(real, mode, id, why)?,
+            Place::There { path: real, .. } if only_mentioned && self.holds_the_stack(real) => {}
+            Place::There { path: real, mode, id } if mode.is_tree() => self.directory(real, *id, why)?,
+            Place::There { path: real, mode, id } => self.file(real.clone(), *mode, *id, why)?,
             Place::Missing { path: real } => {
-                self.missing(real, why.clone());
+                self.missing(real.clone(), why.clone());
                 if needed == Needed::Yes {
                     self.problem(&path, ProblemKind::MissingFile { named_by: why.to_string() });
                 }
             }
-            place => self.astray(&path, &place),
+            place => self.astray(&path, place),
         }
         Ok(())
     }
@@ -293,16 +263,16 @@ impl Builder<'_> {
     /// Adds what a link leads to.
     fn link(&mut self, link: &str) -> Result<(), ReadError> {
         let why = Why::Link { link: link.to_owned() };
-        let resolved = self.ground.resolver.resolve(link)?;
+        let resolved = self.ground.resolve(link)?;
         self.links(&resolved, link);
-        match resolved.place {
-            Place::There { path, mode, id } if mode.is_tree() => self.directory(&path, id, &why)?,
-            Place::There { path, mode, id } => self.file(path, mode, id, &why)?,
+        match &resolved.place {
+            Place::There { path, mode, id } if mode.is_tree() => self.directory(path, *id, &why)?,
+            Place::There { path, mode, id } => self.file(path.clone(), *mode, *id, &why)?,
             Place::Missing { path } => {
-                self.problem(&path, ProblemKind::MissingFile { named_by: why.to_string() });
-                self.missing(path, why);
+                self.problem(path, ProblemKind::MissingFile { named_by: why.to_string() });
+                self.missing(path.clone(), why);
             }
-            place => self.astray(link, &place),
+            place => self.astray(link, place),
         }
         Ok(())
     }

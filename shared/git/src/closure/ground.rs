@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
-use gix::objs::tree::EntryMode;
+use gix::objs::tree::{EntryKind, EntryMode};
 use globset::GlobBuilder;
 
 use super::Content;
 use super::facts::FileFacts;
 use super::hcl::{self, Dialect};
 use super::index::Memory;
-use super::links::{Place, Resolver, join, joined};
+use super::links::{Place, Resolved, Resolver, join, joined};
 use super::scan::{Special, SpecialKind, is_lfs_pointer};
 use crate::repository::ReadError;
 use crate::tree::{Trees, blob};
@@ -38,12 +38,17 @@ impl TriggerMatch {
     }
 }
 
+/// The configuration files of a module that say something, with their paths as the module was called.
+pub(super) type ModuleFacts = Rc<[(String, Arc<FileFacts>)]>;
+
 type Matches = Rc<Result<Vec<TriggerMatch>, String>>;
 type Pruned = (ObjectId, Rc<BTreeSet<String>>);
 
 /// The ground that closures of one tree stand on, for one thread.
 pub(super) struct Ground<'a> {
     pub(super) resolver: Resolver<'a>,
+    resolved: RefCell<HashMap<String, Rc<Resolved>>>,
+    modules: RefCell<HashMap<String, ModuleFacts>>,
     memory: &'a Memory,
     /// The directories of all stacks of the source.
     stacks: &'a BTreeSet<String>,
@@ -66,6 +71,8 @@ impl<'a> Ground<'a> {
             .is_some_and(|specials| specials.iter().any(|special| special.kind == SpecialKind::LfsRules));
         Self {
             resolver: Resolver::new(trees, root),
+            resolved: RefCell::default(),
+            modules: RefCell::default(),
             memory,
             stacks,
             has_lfs,
@@ -75,9 +82,52 @@ impl<'a> Ground<'a> {
         }
     }
 
+    /// Where a path leads; worked out once, since stacks share modules.
+    pub(super) fn resolve(&self, path: &str) -> Result<Rc<Resolved>, ReadError> {
+        if let Some(known) = self.resolved.borrow().get(path) {
+            return Ok(Rc::clone(known));
+        }
+        let resolved = Rc::new(self.resolver.resolve(path)?);
+        self.resolved.borrow_mut().insert(path.to_owned(), Rc::clone(&resolved));
+        Ok(resolved)
+    }
+
+    /// What the configuration files of a module's directory say. One that is a link says what its target says, as seen
+    /// from the link's own directory.
+    pub(super) fn module(&self, directory: &str) -> Result<ModuleFacts, ReadError> {
+        if let Some(known) = self.modules.borrow().get(directory) {
+            return Ok(Rc::clone(known));
+        }
+        let facts: ModuleFacts = self.read_module(directory)?.into();
+        self.modules.borrow_mut().insert(directory.to_owned(), Rc::clone(&facts));
+        Ok(facts)
+    }
+
+    fn read_module(&self, directory: &str) -> Result<Vec<(String, Arc<FileFacts>)>, ReadError> {
+        let resolved = self.resolve(directory)?;
+        let Place::There { path: real, .. } = &resolved.place else { return Ok(Vec::new()) };
+        let mut said = Vec::new();
+        for entry in self.resolver.listing(real)?.iter().flat_map(|listing| listing.iter()) {
+            let Some(dialect) = Dialect::of(&entry.name) else { continue };
+            let name = entry.name.to_str_lossy();
+            let blob = match entry.mode.kind() {
+                EntryKind::Link => match &self.resolve(&joined(real, &name))?.place {
+                    Place::There { mode, id, .. } if mode.is_blob() => Some(*id),
+                    _ => None,
+                },
+                _ => entry.mode.is_blob().then_some(entry.id),
+            };
+            let facts = blob.map(|id| self.facts(id, dialect)).transpose()?;
+            said.extend(
+                facts.filter(|facts| !facts.is_empty()).map(|facts| (joined(directory, &name), facts)),
+            );
+        }
+        Ok(said)
+    }
+
     /// What a configuration file says. All files of the tree are known from the scan; a link can lead to one of another
     /// name.
-    pub(super) fn facts(&self, id: ObjectId, dialect: Dialect) -> Result<Arc<FileFacts>, ReadError> {
+    fn facts(&self, id: ObjectId, dialect: Dialect) -> Result<Arc<FileFacts>, ReadError> {
         if let Some(known) = self.memory.files.get(&(id, dialect)) {
             return Ok(Arc::clone(known));
         }
