@@ -1,1 +1,29 @@
 #![doc = include_str!("../README.md")]
+
+mod apply;
+mod archive;
+mod attempt;
+mod backend;
+mod classify;
+mod code;
+mod ended;
+mod engine;
+mod hide;
+mod inputs;
+mod interrupt;
+mod lock;
+mod log;
+mod objects;
+mod plan;
+mod planfile;
+mod prepare;
+mod providers;
+mod run;
+mod server;
+mod settings;
+mod show;
+mod state;
+mod variables;
+mod workspace;
+
+pub use run::run;

@@ -1,0 +1,170 @@
+//! Packed trees: `.tar.zst`, written fast, read with suspicion.
+//!
+//! What is unpacked must stay within its directory: absolute names, `..`, links that lead out and entries that are
+//! neither file, folder nor symbolic link are refused.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use tar::{Archive, Builder, EntryType};
+
+/// Fast; the packed bytes are read once or twice.
+const LEVEL: i32 = 1;
+
+/// Why an archive was not unpacked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UnpackError {
+    /// It could not be read or written out.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// An entry would lie outside.
+    #[error("`{}` leads out of the repository", .0.display())]
+    Outside(PathBuf),
+    /// A link leads outside.
+    #[error("the link `{}` leads out of the repository (to `{}`)", .link.display(), .target.display())]
+    LinkOutside {
+        /// The link.
+        link: PathBuf,
+        /// What it names.
+        target: PathBuf,
+    },
+    /// An entry is something else.
+    #[error("`{}` is neither file, folder nor symbolic link", .0.display())]
+    Kind(PathBuf),
+}
+
+/// Unpacks into a directory, over what is there.
+pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<(), UnpackError> {
+    let mut archive = Archive::new(zstd::Decoder::new(from)?);
+    archive.set_preserve_permissions(true);
+    archive.set_overwrite(true);
+    let mut links = Vec::new();
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        if leaves(&path) {
+            return Err(UnpackError::Outside(path));
+        }
+        match entry.header().entry_type() {
+            EntryType::Regular | EntryType::Directory | EntryType::Continuous => {}
+            EntryType::XGlobalHeader => continue,
+            EntryType::Symlink => {
+                let target = entry.link_name()?.unwrap_or_default().into_owned();
+                if leaves(&path.parent().unwrap_or(Path::new("")).join(&target)) {
+                    return Err(UnpackError::LinkOutside { link: path, target });
+                }
+                links.push(path.clone());
+            }
+            _ => return Err(UnpackError::Kind(path)),
+        }
+        if !entry.unpack_in(into)? {
+            return Err(UnpackError::Outside(path));
+        }
+    }
+    check_links(into, links)
+}
+
+/// Refuses links that lead outside by way of other links. One that leads nowhere harms nobody.
+fn check_links(root: &Path, links: Vec<PathBuf>) -> Result<(), UnpackError> {
+    let root = fs::canonicalize(root)?;
+    for link in links {
+        if let Ok(target) = fs::canonicalize(root.join(&link))
+            && !target.starts_with(&root)
+        {
+            return Err(UnpackError::LinkOutside { link, target });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path, taken from the top of the tree, leads out of it.
+fn leaves(path: &Path) -> bool {
+    let mut depth = 0_i64;
+    for component in path.components() {
+        depth += match component {
+            Component::Normal(_) => 1,
+            Component::CurDir => 0,
+            Component::ParentDir => -1,
+            Component::RootDir | Component::Prefix(_) => return true,
+        };
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Packs files below `root`, each named relative to it.
+pub(crate) fn pack(root: &Path, files: impl Iterator<Item = PathBuf>, into: &File) -> io::Result<()> {
+    let mut builder = Builder::new(zstd::Encoder::new(into, LEVEL)?);
+    builder.follow_symlinks(false);
+    for file in files {
+        let name = file.strip_prefix(root).map_err(io::Error::other)?;
+        if fs::symlink_metadata(&file)?.is_dir() {
+            builder.append_dir(name, &file)?;
+        } else {
+            builder.append_path_with_name(&file, name)?;
+        }
+    }
+    builder.into_inner()?.finish()?.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn archive(fill: impl FnOnce(&mut Builder<Vec<u8>>)) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        fill(&mut builder);
+        zstd::encode_all(builder.into_inner().unwrap().as_slice(), LEVEL).unwrap()
+    }
+
+    fn link(builder: &mut Builder<Vec<u8>>, name: &str, target: &str) {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(EntryType::Symlink);
+        header.set_size(0);
+        builder.append_link(&mut header, name, target).unwrap();
+    }
+
+    #[test]
+    fn links_may_point_within_but_not_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let within = archive(|builder| link(builder, "a/b/l", "../../c"));
+        unpack(within.as_slice(), directory.path()).unwrap();
+        for target in ["../../../c", "/etc/passwd", "x/../../../../c"] {
+            let out = archive(|builder| link(builder, "a/b/m", target));
+            let error = unpack(out.as_slice(), directory.path()).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("the link `a/b/m` leads out of the repository (to `{target}`)")
+            );
+        }
+    }
+
+    #[test]
+    fn links_may_not_lead_out_by_way_of_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let packed = archive(|builder| {
+            link(builder, "d/e/top", "../..");
+            link(builder, "out", "d/e/top/..");
+        });
+        let error = unpack(packed.as_slice(), directory.path()).unwrap_err();
+        assert!(matches!(error, UnpackError::LinkOutside { link, .. } if link == Path::new("out")));
+    }
+
+    #[test]
+    fn what_is_packed_comes_back() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(from.path().join("d")).unwrap();
+        fs::write(from.path().join("d/f"), "x").unwrap();
+        std::os::unix::fs::symlink("d/f", from.path().join("l")).unwrap();
+        let packed = tempfile::tempfile().unwrap();
+        let files = ["d", "d/f", "l"].map(|name| from.path().join(name));
+        pack(from.path(), files.into_iter(), &packed).unwrap();
+        let mut packed = packed;
+        io::Seek::rewind(&mut packed).unwrap();
+        unpack(packed, to.path()).unwrap();
+        assert_eq!(fs::read_to_string(to.path().join("l")).unwrap(), "x");
+    }
+}

@@ -1,0 +1,188 @@
+//! What both phases share: the claimed job, its work directory, its log, its engine.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use yuba_core::attempt::Progress;
+use yuba_core::job::Job;
+use yuba_core::task::{ClaimAnswer, ResolvedValue};
+
+use crate::classify;
+use crate::ended::{Ended, Step};
+use crate::engine::{Diagnostic, Exit, Found, Message, Place, messages};
+use crate::interrupt::Interrupt;
+use crate::log::Log;
+use crate::objects::Objects;
+use crate::settings::Settings;
+
+/// A claimed attempt.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    /// What is to be done.
+    pub(crate) job: Job,
+    /// What came with the claim and is never stored.
+    pub(crate) values: Vec<ResolvedValue>,
+    /// Where objects lie.
+    pub(crate) objects: Objects,
+    /// The log.
+    pub(crate) log: Log,
+    /// How far it is.
+    pub(crate) progress: Track,
+    /// What ends it before its time.
+    pub(crate) interrupt: Interrupt,
+    /// The task's directory.
+    pub(crate) work: PathBuf,
+    /// The engine's environment: ambient, and the credentials of the role.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// The installation's state file for this stack.
+    pub(crate) local_state: Option<String>,
+    /// The installation's providers.
+    pub(crate) provider_cache: Option<PathBuf>,
+    /// Key of the HMAC in the inputs digest.
+    pub(crate) digest_key: String,
+}
+
+impl Attempt {
+    /// An attempt as it was claimed.
+    pub(crate) fn new(claim: ClaimAnswer, settings: &Settings, interrupt: Interrupt) -> Step<Self> {
+        let objects = Objects::new(&claim.objects);
+        let secrets = claim.values.iter().filter(|value| value.secret).map(|value| value.value.as_str());
+        let secrets = secrets.chain(claim.credentials.values().map(String::as_str));
+        let secrets = secrets.map(str::to_owned).collect();
+        let mut environment = settings.ambient.clone();
+        environment.extend(claim.credentials);
+        Ok(Self {
+            log: Log::new(objects.clone(), claim.job.prefix(), secrets)?,
+            job: claim.job,
+            values: claim.values,
+            objects,
+            progress: Track::new(),
+            interrupt,
+            work: settings.work.clone(),
+            environment,
+            local_state: claim.local_state,
+            provider_cache: claim.provider_cache.map(PathBuf::from),
+            digest_key: claim.digest_key,
+        })
+    }
+
+    /// The name of one of the attempt's objects.
+    pub(crate) fn object(&self, name: &str) -> String {
+        format!("{}{name}", self.job.prefix())
+    }
+}
+
+/// The engine of an attempt, in its place.
+#[derive(Debug)]
+pub(crate) struct Engine<'a> {
+    /// Which.
+    pub(crate) found: Found,
+    /// Where it runs.
+    pub(crate) place: Place,
+    /// Whose.
+    pub(crate) attempt: &'a Attempt,
+}
+
+/// What a JSON command said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// How it ended.
+    pub(crate) exit: Exit,
+    /// Its diagnostics.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The engine's version.
+    pub(crate) version: Option<String>,
+}
+
+impl Engine<'_> {
+    /// Runs a command that writes text; a failure is classified.
+    pub(crate) async fn text<A: AsRef<OsStr>>(&self, step: &str, arguments: &[A]) -> Step<()> {
+        self.attempt.progress.step(step);
+        let log = &self.attempt.log;
+        let exit = self.place.run(arguments, |line| log.line(line)).await?;
+        if !exit.stderr.is_empty() {
+            log.line(&exit.stderr);
+        }
+        self.not_interrupted(&exit)?;
+        classify::check(&exit, &messages::read_text(&exit.stderr), step)
+    }
+
+    /// Runs a command that writes JSON lines. It may end with any exit code.
+    pub(crate) async fn json(&self, step: &str, arguments: &[OsString]) -> Step<Said> {
+        self.attempt.progress.step(step);
+        let (log, progress) = (&self.attempt.log, &self.attempt.progress);
+        let (mut diagnostics, mut version) = (Vec::new(), None);
+        let line = |line: &str| {
+            let (message, text) = messages::read_line(self.found.tool, line);
+            log.line(&text);
+            match message {
+                Message::Version(found) => version = Some(found),
+                Message::Diagnostic(diagnostic) => diagnostics.push(diagnostic),
+                Message::Started(address) => progress.began(address),
+                Message::Done(address) => progress.done(&address),
+                Message::Other => {}
+            }
+        };
+        let exit = self.place.run(arguments, line).await?;
+        if !exit.stderr.is_empty() {
+            log.line(&exit.stderr);
+            diagnostics.extend(messages::read_text(&exit.stderr));
+        }
+        Ok(Said { exit, diagnostics, version })
+    }
+
+    /// An interrupted command that did not end well ended because of the interrupt.
+    pub(crate) fn not_interrupted(&self, exit: &Exit) -> Step<()> {
+        let ended_well = matches!(exit.code, Some(0 | 2));
+        if !ended_well && self.attempt.interrupt.reason().is_some() {
+            Err(Ended::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// How far an attempt is. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Track(Arc<Mutex<Progress>>);
+
+impl Track {
+    fn new() -> Self {
+        let progress = Progress { step: "claim".to_owned(), done: 0, total: None, current: None };
+        Self(Arc::new(Mutex::new(progress)))
+    }
+
+    /// A step begins.
+    pub(crate) fn step(&self, name: &str) {
+        self.change(|progress| {
+            *progress = Progress { step: name.to_owned(), current: None, ..progress.clone() }
+        });
+    }
+
+    /// How many resources there are in all.
+    pub(crate) fn total(&self, total: u32) {
+        self.change(|progress| progress.total = Some(total));
+    }
+
+    fn began(&self, address: String) {
+        self.change(|progress| progress.current = Some(address));
+    }
+
+    fn done(&self, address: &str) {
+        self.change(|progress| {
+            progress.done += 1;
+            progress.current.take_if(|current| current == address);
+        });
+    }
+
+    /// How far it is.
+    pub(crate) fn now(&self) -> Progress {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Progress)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

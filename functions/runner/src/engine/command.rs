@@ -1,0 +1,164 @@
+//! Runs an engine: in a process group of its own, in the environment it is given, watched for interruption.
+//!
+//! An interrupt is sent once, to the engine alone (SIGINT; it then lets running operations end, saves its state and
+//! exits; a second one would make it give up its state). What still runs long after is killed. When a command has
+//! ended, so has everything it started.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::ended::{Ended, Step};
+use crate::interrupt::Interrupt;
+
+/// How long an interrupted engine may take to save its state before it is killed.
+const PATIENCE: Duration = Duration::from_mins(15);
+
+/// The most bytes of standard error that are kept.
+const ERROR_LIMIT: usize = 256 * 1024;
+
+/// How long asking for a version may take.
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where and as what an engine runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The binary.
+    pub(crate) program: PathBuf,
+    /// The root module.
+    pub(crate) directory: PathBuf,
+    /// The whole environment.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// What ends it before its time.
+    pub(crate) interrupt: Interrupt,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Exit {
+    /// Its exit code; `None` where a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// What it wrote to standard error, cut.
+    pub(crate) stderr: String,
+}
+
+/// A command that runs, its standard output not yet read.
+pub(crate) struct Running {
+    child: Child,
+    group: Option<Pid>,
+    interrupt: Interrupt,
+}
+
+impl Place {
+    /// Runs a command and gives each line of its standard output as it comes.
+    pub(crate) async fn run<A, F>(&self, arguments: &[A], mut line: F) -> Step<Exit>
+    where
+        A: AsRef<OsStr>,
+        F: FnMut(&str),
+    {
+        let mut running = self.start(arguments)?;
+        let stdout = running.child.stdout.take();
+        let read = async {
+            let Some(stdout) = stdout else { return };
+            let mut lines = BufReader::new(stdout);
+            let mut bytes = Vec::new();
+            while lines.read_until(b'\n', &mut bytes).await.is_ok_and(|count| count > 0) {
+                line(String::from_utf8_lossy(&bytes).trim_end());
+                bytes.clear();
+            }
+        };
+        let (exit, ()) = tokio::join!(running.wait(), read);
+        exit
+    }
+
+    /// Starts a command.
+    pub(crate) fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Step<Running> {
+        if self.interrupt.reason().is_some() {
+            return Err(Ended::Interrupted);
+        }
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(&self.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        #[expect(clippy::disallowed_methods, reason = "this is the module that bounds processes")]
+        let child = command.spawn().map_err(|error| Ended::io("start", &self.program, &error))?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok(Running { child, group, interrupt: self.interrupt.clone() })
+    }
+}
+
+impl Running {
+    /// Takes the standard output, to be read elsewhere.
+    pub(crate) fn take_stdout(&mut self) -> Step<std::fs::File> {
+        let stdout = self.child.stdout.take().and_then(|stdout| stdout.into_owned_fd().ok());
+        stdout.map(std::fs::File::from).ok_or_else(|| Ended::transient("the engine's output cannot be read"))
+    }
+
+    /// Waits for the end of the command and of everything it started; interrupts it where the attempt is to stop.
+    pub(crate) async fn wait(&mut self) -> Step<Exit> {
+        let stderr = self.child.stderr.take();
+        let status = async {
+            let status = self.supervise().await;
+            // Whatever it left behind holds its pipes open, and may act; the group's id is its own while one lives.
+            if let Some(group) = self.group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            status
+        };
+        let (status, stderr) = tokio::join!(status, keep(stderr));
+        Ok(Exit { code: status?.code(), stderr })
+    }
+
+    async fn supervise(&mut self) -> Step<ExitStatus> {
+        let unknown = |error| Ended::transient(format!("the engine's end was not seen: {error}"));
+        tokio::select! {
+            status = self.child.wait() => return status.map_err(unknown),
+            () = self.interrupt.raised() => {}
+        }
+        if let Some(engine) = self.group {
+            let _ = kill_process(engine, Signal::INT);
+        }
+        if let Ok(status) = tokio::time::timeout(PATIENCE, self.child.wait()).await {
+            return status.map_err(unknown);
+        }
+        let _ = self.child.start_kill();
+        self.child.wait().await.map_err(unknown)
+    }
+}
+
+/// Reads to the end, keeps the beginning.
+async fn keep<R: AsyncRead + Unpin>(stream: Option<R>) -> String {
+    let Some(mut stream) = stream else { return String::new() };
+    let mut kept = Vec::new();
+    let mut chunk = [0; 8192];
+    while let Ok(count @ 1..) = stream.read(&mut chunk).await {
+        let room = ERROR_LIMIT.saturating_sub(kept.len());
+        kept.extend(chunk.iter().take(count.min(room)));
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+/// What a short command that changes nothing writes to its standard output.
+pub(crate) async fn capture(program: &Path, arguments: &[&str]) -> Step<Vec<u8>> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    #[expect(clippy::disallowed_methods, reason = "this is the module that bounds processes")]
+    let output = tokio::time::timeout(CAPTURE_TIMEOUT, command.output()).await;
+    match output {
+        Ok(Ok(output)) => Ok(output.stdout),
+        Ok(Err(error)) => Err(Ended::io("run", program, &error)),
+        Err(_) => Err(Ended::transient(format!("{} does not answer", program.display()))),
+    }
+}

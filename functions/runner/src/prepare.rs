@@ -1,0 +1,135 @@
+//! From a work directory to an engine that can run in it: backend, variables, environment, `init`, workspace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use yuba_core::spec::EngineTool;
+
+use crate::attempt::{Attempt, Engine};
+use crate::backend::{self, Backend, InCode};
+use crate::code;
+use crate::ended::{Ended, Step};
+use crate::engine::{Found, Place, find};
+use crate::providers::ProviderCache;
+use crate::variables;
+use crate::workspace::Workspace;
+
+/// The file in `data` that tells apply which engine made the plan.
+const ENGINE_FILE: &str = "yuba-engine.json";
+
+/// What was settled before planning.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// Who names the backend.
+    pub(crate) backend: Backend,
+    /// The files of `tfVarsFiles`.
+    pub(crate) files: Vec<PathBuf>,
+    /// What people should know.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Writes what the engine reads, and finds the engine.
+pub(crate) async fn for_plan<'a>(
+    attempt: &'a Attempt,
+    workspace: &mut Workspace,
+) -> Step<(Engine<'a>, Prepared)> {
+    let spec = &attempt.job.spec;
+    workspace.enter(&spec.path)?;
+    let choice = find::find(&attempt.environment, &spec.engine, &attempt.work).await?;
+    let tool = choice.engine.tool;
+    let in_code = if code::names_backend(workspace.module(), tool) { InCode::Yes } else { InCode::No };
+    let backend =
+        backend::write(workspace.module(), spec.backend.as_deref(), in_code, attempt.local_state.as_deref())?;
+    variables::write(workspace.module(), &spec.vars, &attempt.values)?;
+    let files = variables::files(&workspace.tree(), &spec.tf_vars_files)?;
+    let notices: Vec<String> = choice.notice.into_iter().collect();
+    for notice in &notices {
+        attempt.log.line(&format!("Notice: {notice}"));
+    }
+    Ok((engine(attempt, workspace, choice.engine), Prepared { backend, files, notices }))
+}
+
+/// The engine that made the plan, in the restored work directory.
+pub(crate) fn for_apply<'a>(attempt: &'a Attempt, workspace: &mut Workspace) -> Step<(Engine<'a>, Planner)> {
+    workspace.enter(&attempt.job.spec.path)?;
+    let path = workspace.data().join(ENGINE_FILE);
+    let text = fs::read(&path).map_err(|error| Ended::io("read", &path, &error))?;
+    let planner: Planner = serde_json::from_slice(&text)
+        .map_err(|error| Ended::transient(format!("{} cannot be read: {error}", path.display())))?;
+    let found =
+        Found { tool: planner.tool, path: planner.path.clone(), version: Some(planner.version.clone()) };
+    if !found.path.is_file() {
+        let message = format!("{}, which made the plan, is gone: a new plan is needed", found.path.display());
+        return Err(Ended::failed(yuba_core::run::FailureClass::StalePlan, message));
+    }
+    Ok((engine(attempt, workspace, found), planner))
+}
+
+/// Which engine made a plan.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Planner {
+    tool: EngineTool,
+    path: PathBuf,
+    version: String,
+}
+
+/// Notes which engine made the plan, for apply.
+pub(crate) fn note_engine(engine: &Engine<'_>, workspace: &Workspace, version: &str) -> Step<()> {
+    let found = &engine.found;
+    let planner = Planner { tool: found.tool, path: found.path.clone(), version: version.to_owned() };
+    let path = workspace.data().join(ENGINE_FILE);
+    let text = serde_json::to_vec(&planner).map_err(|error| Ended::transient(error.to_string()))?;
+    fs::write(&path, text).map_err(|error| Ended::io("write", &path, &error))
+}
+
+fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Engine<'a> {
+    let place = Place {
+        program: found.path.clone(),
+        directory: workspace.module().to_owned(),
+        environment: environment(&attempt.environment, workspace, attempt.provider_cache.is_some()),
+        interrupt: attempt.interrupt.clone(),
+    };
+    Engine { found, place, attempt }
+}
+
+fn environment(
+    inherited: &BTreeMap<String, String>,
+    workspace: &Workspace,
+    with_cache: bool,
+) -> BTreeMap<String, String> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut environment = inherited.clone();
+    let mut set = |name: &str, value: String| environment.insert(name.to_owned(), value);
+    set("TF_IN_AUTOMATION", "1".to_owned());
+    set("TF_INPUT", "0".to_owned());
+    set("TF_DATA_DIR", text(&workspace.data()));
+    set("CHECKPOINT_DISABLE", "1".to_owned());
+    if with_cache {
+        set("TF_PLUGIN_CACHE_DIR", text(&workspace.providers()));
+    }
+    environment
+}
+
+/// `init` for a plan, and the workspace.
+pub(crate) async fn init(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
+    let attempt = engine.attempt;
+    let cache = ProviderCache::new(attempt.provider_cache.as_deref(), workspace.providers());
+    cache.lend(&code::locked_providers(workspace.module()));
+    engine.text("init", &["init", "-input=false", "-no-color"]).await?;
+    cache.take(&code::locked_providers(workspace.module()));
+    let name = attempt.job.spec.workspace.as_str();
+    if name == "default" {
+        return Ok(());
+    }
+    engine.text("init", &["workspace", "select", "-no-color", "-or-create", name]).await
+}
+
+/// `init` for an apply: the providers that the plan's lock file pins, nothing else.
+pub(crate) async fn reinit(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
+    let cache = ProviderCache::new(engine.attempt.provider_cache.as_deref(), workspace.providers());
+    cache.lend(&code::locked_providers(workspace.module()));
+    let arguments = ["init", "-input=false", "-no-color", "-get=false", "-lockfile=readonly"];
+    engine.text("init", &arguments).await
+}

@@ -1,0 +1,130 @@
+//! Downloaded providers, kept between attempts in a way that parallel inits cannot spoil.
+//!
+//! Engines do not lock the directory of `TF_PLUGIN_CACHE_DIR` (tofu does since 1.10), and a lock around `init` is not
+//! enough: without a matching checksum in the lock file the engine downloads the package again and writes it over the
+//! cached one, whose binary another attempt may be running ("text file busy"). So each attempt has a cache directory of
+//! its own. Before `init` it is lent those packages, as symbolic links, whose checksum the lock file holds: the engine
+//! takes them as they are and never writes to them. After `init` the packages that it downloaded are moved into the
+//! shared place, under their checksum, by one rename. Nothing there is ever changed.
+//!
+//! A module without a lock file downloads its providers for each plan; its apply uses the plan's lock file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::code::LockedProvider;
+
+/// The shared place and an attempt's own cache directory.
+#[derive(Debug)]
+pub(crate) struct ProviderCache<'a> {
+    shared: Option<&'a Path>,
+    own: PathBuf,
+}
+
+impl<'a> ProviderCache<'a> {
+    /// A cache; without a shared place nothing is kept.
+    pub(crate) fn new(shared: Option<&'a Path>, own: PathBuf) -> Self {
+        Self { shared, own }
+    }
+
+    /// Lends the packages that the lock file pins. One that cannot be lent is downloaded.
+    pub(crate) fn lend(&self, locked: &BTreeMap<String, LockedProvider>) {
+        let Some(shared) = self.shared else { return };
+        for (address, provider) in locked {
+            let place = Path::new(address).join(&provider.version);
+            let hashes = provider.hashes.iter().filter(|hash| hash.starts_with("h1:"));
+            let lend = |hash: &String| {
+                link_packages(&shared.join(&place).join(folder_of(hash)), &self.own.join(&place))
+            };
+            if let Err(error) = hashes.into_iter().try_for_each(lend) {
+                tracing::warn!(%error, address, "a cached provider could not be lent");
+            }
+        }
+    }
+
+    /// Takes the packages that `init` downloaded. One that cannot be taken stays where it is.
+    pub(crate) fn take(&self, locked: &BTreeMap<String, LockedProvider>) {
+        let Some(shared) = self.shared else { return };
+        for (address, provider) in locked {
+            // With more than one checksum of this kind it cannot be told which is this platform's.
+            let mut hashes = provider.hashes.iter().filter(|hash| hash.starts_with("h1:"));
+            let (Some(hash), None) = (hashes.next(), hashes.next()) else { continue };
+            let place = Path::new(address).join(&provider.version);
+            let kept = shared.join(&place).join(folder_of(hash));
+            if let Err(error) = move_packages(&self.own.join(&place), &kept) {
+                tracing::warn!(%error, address, "a downloaded provider could not be kept");
+            }
+        }
+    }
+}
+
+/// Links every package in `kept` into `own`; nothing happens where there is none.
+fn link_packages(kept: &Path, own: &Path) -> io::Result<()> {
+    if !kept.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(own)?;
+    for package in fs::read_dir(kept)? {
+        let package = package?;
+        symlink(package.path(), own.join(package.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Moves every package that lies in `own` itself to `kept`, and links it back.
+fn move_packages(own: &Path, kept: &Path) -> io::Result<()> {
+    if !own.is_dir() {
+        return Ok(());
+    }
+    for package in fs::read_dir(own)? {
+        let package = package?;
+        let target = kept.join(package.file_name());
+        // Where another attempt was faster its package stays, and this one serves its own attempt.
+        if !package.file_type()?.is_dir() || target.exists() {
+            continue;
+        }
+        fs::create_dir_all(kept)?;
+        fs::rename(package.path(), &target)?;
+        symlink(&target, package.path())?;
+    }
+    Ok(())
+}
+
+/// A checksum as a folder's name: base64 holds slashes.
+fn folder_of(hash: &str) -> String {
+    hash.replace('/', "_").replace(':', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locked(hashes: &[&str]) -> BTreeMap<String, LockedProvider> {
+        let hashes = hashes.iter().map(|hash| (*hash).to_owned()).collect();
+        [("host/a/b".to_owned(), LockedProvider { version: "1.0.0".to_owned(), hashes })].into()
+    }
+
+    #[test]
+    fn a_package_is_taken_once_and_lent_to_whoever_pins_its_checksum() {
+        let shared = tempfile::tempdir().unwrap();
+        let package = Path::new("host/a/b/1.0.0/linux_amd64");
+        for content in ["first", "second"] {
+            let own = tempfile::tempdir().unwrap();
+            fs::create_dir_all(own.path().join(package)).unwrap();
+            fs::write(own.path().join(package).join("provider"), content).unwrap();
+            let cache = ProviderCache::new(Some(shared.path()), own.path().to_owned());
+            cache.take(&locked(&["h1:x/y=", "zh:z"]));
+            assert_eq!(fs::read_to_string(own.path().join(package).join("provider")).unwrap(), content);
+        }
+        let lent = |hash: &str| {
+            let own = tempfile::tempdir().unwrap();
+            ProviderCache::new(Some(shared.path()), own.path().to_owned()).lend(&locked(&[hash]));
+            fs::read_to_string(own.path().join(package).join("provider")).ok()
+        };
+        assert_eq!(lent("h1:x/y="), Some("first".to_owned()));
+        assert_eq!(lent("h1:other"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! One attempt from claim to report.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use yuba_core::attempt::AttemptReport;
+use yuba_core::id::{AttemptId, Phase};
+use yuba_core::run::{Failure, FailureClass};
+use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, ReportRequest};
+
+use crate::apply::apply;
+use crate::attempt::{Attempt, Track};
+use crate::ended::{Ended, Step};
+use crate::interrupt::{Interrupt, Interruption};
+use crate::plan::plan;
+use crate::server::{Server, ServerError};
+use crate::settings::Settings;
+use crate::workspace::Workspace;
+
+/// How long a claim is tried while the server is away.
+const CLAIM_PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long a report is tried while the server is away.
+const REPORT_PATIENCE: Duration = Duration::from_hours(1);
+
+/// How often the server hears of the attempt.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// Exit code where nothing was claimed, or what was done could not be reported.
+const UNREPORTED: u8 = 1;
+
+/// Runs the attempt that the environment names: claims it, does it, reports. Exit code 0 says that a report was
+/// accepted (also of a failure), 1 that there was none.
+pub async fn run(environment: BTreeMap<String, String>) -> ExitCode {
+    let settings = match Settings::read(&environment) {
+        Ok(settings) => settings,
+        Err(error) => {
+            tracing::error!("{error}");
+            return ExitCode::from(UNREPORTED);
+        }
+    };
+    match carry_out(settings).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("nothing was reported: {error}");
+            ExitCode::from(UNREPORTED)
+        }
+    }
+}
+
+async fn carry_out(settings: Settings) -> Result<(), ServerError> {
+    let server = Server::new(settings.address.clone())?;
+    let interrupt = Interrupt::new();
+    let signals = tokio::spawn(interrupt.clone().watch_signals());
+    let request = ClaimRequest { schema: 1, attempt: settings.attempt };
+    let claim: ClaimAnswer = server.insist("/tasks/claim", &settings.token, &request, CLAIM_PATIENCE).await?;
+    let token = SecretString::from(claim.claim_token.clone());
+    let id = settings.attempt;
+    let report = match Attempt::new(claim, &settings, interrupt.clone()) {
+        Ok(attempt) => attend(&server, &token, &attempt).await,
+        Err(ended) => ended_report(&interrupt, ended, Phase::Plan),
+    };
+    let outcome = match interrupt.reason() {
+        Some(Interruption::Fenced(why)) => Err(ServerError::Away(why)),
+        _ => deliver(&server, &token, id, report).await,
+    };
+    signals.abort();
+    outcome
+}
+
+async fn deliver(
+    server: &Server,
+    token: &SecretString,
+    attempt: AttemptId,
+    report: AttemptReport,
+) -> Result<(), ServerError> {
+    let request = ReportRequest { schema: 1, attempt, report };
+    server.insist::<_, serde_json::Value>("/tasks/report", token, &request, REPORT_PATIENCE).await.map(drop)
+}
+
+/// Carries the attempt out while heartbeats, log pieces and the time bound run beside it.
+async fn attend(server: &Server, token: &SecretString, attempt: &Attempt) -> AttemptReport {
+    let interrupt = &attempt.interrupt;
+    let pieces = tokio::spawn(attempt.log.clone().store_pieces());
+    let bound = tokio::spawn(interrupt.clone().watch_bound(attempt.job.timeout));
+    let outcome = tokio::select! {
+        outcome = phase(attempt) => outcome,
+        () = beat(server, token, attempt.job.attempt, &attempt.progress, interrupt) => Err(Ended::Interrupted),
+    };
+    bound.abort();
+    pieces.abort();
+    let report = match outcome {
+        Ok(report) => report,
+        Err(ended) => masked(attempt, ended_report(interrupt, ended, attempt.job.attempt.phase)),
+    };
+    if let AttemptReport::Failed(failure) = &report {
+        attempt.log.line(&format!("Failed: {}", failure.message));
+    }
+    if let Err(error) = attempt.log.close() {
+        tracing::error!(?error, "the log could not be stored");
+    }
+    report
+}
+
+async fn phase(attempt: &Attempt) -> Step<AttemptReport> {
+    let mut workspace = Workspace::prepare(&attempt.work, &attempt.job, &attempt.objects)?;
+    let outcome = match attempt.job.attempt.phase {
+        Phase::Plan => plan(attempt, &mut workspace).await,
+        Phase::Apply => apply(attempt, &mut workspace).await,
+    };
+    workspace.remove();
+    outcome
+}
+
+/// Tells the server how far the attempt is; never ends.
+async fn beat(
+    server: &Server,
+    token: &SecretString,
+    attempt: AttemptId,
+    progress: &Track,
+    interrupt: &Interrupt,
+) {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        let body = Heartbeat { schema: 1, attempt, progress: Some(progress.now()) };
+        match server.post::<_, HeartbeatAnswer>("/tasks/heartbeat", token, &body).await {
+            Ok(HeartbeatAnswer { stop: Some(why), .. }) => interrupt.raise(Interruption::Told(why)),
+            Ok(_) => {}
+            Err(ServerError::Refused { status, why }) => {
+                interrupt
+                    .raise(Interruption::Fenced(format!("the server refuses the claim ({status}): {why}")));
+            }
+            Err(ServerError::Away(why)) => tracing::warn!(why, "a heartbeat did not get through"),
+        }
+    }
+}
+
+/// What is reported of an attempt that did not end well.
+fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptReport {
+    let acted = phase == Phase::Apply;
+    match (ended, interrupt.reason()) {
+        (Ended::Failed(failure), Some(Interruption::Told(why))) => AttemptReport::Stopped {
+            message: format!("{why}; {}", failure.message),
+            acted,
+            errored_state: failure.errored_state,
+        },
+        (Ended::Failed(failure), _) => AttemptReport::Failed(*failure),
+        (Ended::Interrupted, Some(Interruption::TimedOut(bound))) => AttemptReport::Failed(Failure {
+            class: FailureClass::TimedOut,
+            message: format!("the {phase} took longer than {bound} and was interrupted"),
+            detail: String::new(),
+            lock: None,
+            errored_state: false,
+        }),
+        (Ended::Interrupted, reason) => {
+            let message = match reason {
+                Some(Interruption::Told(why) | Interruption::Fenced(why)) => why,
+                _ => "interrupted".to_owned(),
+            };
+            AttemptReport::Stopped { message, acted, errored_state: false }
+        }
+    }
+}
+
+fn masked(attempt: &Attempt, mut report: AttemptReport) -> AttemptReport {
+    match &mut report {
+        AttemptReport::Failed(failure) => {
+            failure.message = attempt.log.mask(&failure.message);
+            failure.detail = attempt.log.mask(&failure.detail);
+        }
+        AttemptReport::Stopped { message, .. } => *message = attempt.log.mask(message),
+        AttemptReport::Planned(_) | AttemptReport::Applied { .. } => {}
+    }
+    report
+}

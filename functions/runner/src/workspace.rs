@@ -1,0 +1,182 @@
+//! The work directory of a run: at the same absolute path for plan and apply, gone at the end.
+//!
+//! ```text
+//! <work>/<stack>/<run>/
+//!   tree/        the repository at the run's revision, and what the engine and Yuba put into it
+//!   data/        TF_DATA_DIR: modules, providers, the chosen workspace
+//!   providers/   the attempt's own provider cache
+//!   plan.tfplan  Yuba's copy of the plan file
+//! ```
+//!
+//! What plan leaves behind is packed as an overlay: the files in `tree` that changed since the artifact was unpacked,
+//! and `data` without the providers. Apply unpacks the artifact, then the overlay.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+use yuba_core::job::{Job, artifact_object};
+
+use crate::archive::{UnpackError, pack, unpack};
+use crate::ended::{Ended, Step};
+use crate::objects::{Objects, private_file};
+
+/// The work directory of a run.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+    module: PathBuf,
+    /// When the artifact was unpacked, in the file system's own time: seconds and nanoseconds.
+    unpacked: (i64, i64),
+}
+
+impl Workspace {
+    /// Makes the directory anew and unpacks the artifact into it. An attempt is fenced by its claim, so whatever lies
+    /// there is left over.
+    pub(crate) fn prepare(work: &Path, job: &Job, objects: &Objects) -> Step<Self> {
+        let root = work.join(job.stack.to_string()).join(job.attempt.run.to_string());
+        remove(&root).map_err(|error| Ended::io("clear", &root, &error))?;
+        let root = make(&root)?;
+        let mut workspace = Self { module: root.join("tree"), root, unpacked: (0, 0) };
+        let tree = make(&workspace.tree())?;
+        make(&workspace.data())?;
+        make(&workspace.providers())?;
+        let object = artifact_object(&job.tree);
+        let artifact = objects
+            .open(&object)?
+            .ok_or_else(|| Ended::transient(format!("there is no artifact {object}")))?;
+        unpack(artifact, &tree).map_err(|error| not_unpacked(&object, &error))?;
+        workspace.unpacked = workspace.mark()?;
+        Ok(workspace)
+    }
+
+    /// Finds the root module. An error names the nearest folder that exists.
+    pub(crate) fn enter(&mut self, path: &str) -> Step<()> {
+        let tree = self.tree();
+        let module = tree.join(path);
+        let real = fs::canonicalize(&module).ok().filter(|real| real.is_dir());
+        let Some(real) = real else {
+            return Err(Ended::configuration(missing(&tree, path)));
+        };
+        let top = fs::canonicalize(&tree).map_err(|error| Ended::io("read", &tree, &error))?;
+        if !real.starts_with(&top) {
+            return Err(Ended::configuration(format!("path `{path}` lies outside the repository")));
+        }
+        self.module = module;
+        Ok(())
+    }
+
+    /// The repository.
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.root.join("tree")
+    }
+
+    /// `TF_DATA_DIR`.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    /// The attempt's own provider cache.
+    pub(crate) fn providers(&self) -> PathBuf {
+        self.root.join("providers")
+    }
+
+    /// The root module.
+    pub(crate) fn module(&self) -> &Path {
+        &self.module
+    }
+
+    /// A file beside the tree, for what the engine must not find.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Packs what plan left behind.
+    pub(crate) fn pack_overlay(&self) -> Step<PathBuf> {
+        let path = self.beside("workdir.tar.zst");
+        let packed =
+            private_file(&path).and_then(|file| pack(&self.root, self.overlay()?.into_iter(), &file));
+        packed.map_err(|error| Ended::io("pack the work directory into", &path, &error))?;
+        Ok(path)
+    }
+
+    /// Lays what plan left behind over the artifact.
+    pub(crate) fn restore_overlay(&self, packed: File) -> Step<()> {
+        unpack(packed, &self.root).map_err(|error| not_unpacked("the plan's work directory", &error))
+    }
+
+    /// Removes the directory.
+    pub(crate) fn remove(self) {
+        if let Err(error) = remove(&self.root) {
+            tracing::warn!(path = %self.root.display(), %error, "a work directory could not be removed");
+        }
+    }
+
+    fn overlay(&self) -> io::Result<Vec<PathBuf>> {
+        let providers = self.data().join("providers");
+        let data = WalkDir::new(self.data()).into_iter().filter_entry(|entry| entry.path() != providers);
+        let data = data.map(|entry| entry.map(DirEntry::into_path));
+        let tree = WalkDir::new(self.tree()).min_depth(1).into_iter().filter_map(|entry| {
+            entry.map(|entry| self.is_new(&entry).then(|| entry.into_path())).transpose()
+        });
+        data.chain(tree).collect::<Result<_, _>>().map_err(io::Error::from)
+    }
+
+    /// Whether an entry was made or changed after the artifact was unpacked. A file changed in the same tick counts,
+    /// so one too many may be packed, never one too few.
+    fn is_new(&self, entry: &DirEntry) -> bool {
+        let is_regular =
+            entry.file_type().is_file() || entry.file_type().is_symlink() || entry.file_type().is_dir();
+        is_regular && entry.metadata().is_ok_and(|meta| changed(&meta) >= self.unpacked)
+    }
+
+    fn mark(&self) -> Step<(i64, i64)> {
+        let path = self.beside(".unpacked");
+        let marked = File::create(&path).and_then(|file| file.metadata());
+        marked.map(|meta| changed(&meta)).map_err(|error| Ended::io("write", &path, &error))
+    }
+}
+
+fn changed(meta: &Metadata) -> (i64, i64) {
+    (meta.ctime(), meta.ctime_nsec())
+}
+
+fn make(path: &Path) -> Step<PathBuf> {
+    let made =
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).and_then(|()| fs::canonicalize(path));
+    made.map_err(|error| Ended::io("make", path, &error))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn not_unpacked(what: &str, error: &UnpackError) -> Ended {
+    match error {
+        UnpackError::Io(error) => Ended::io("unpack", Path::new(what), error),
+        refused => Ended::configuration(refused.to_string()),
+    }
+}
+
+fn missing(tree: &Path, path: &str) -> String {
+    let nearest = Path::new(path).ancestors().skip(1).find(|folder| tree.join(folder).is_dir());
+    let nearest = nearest.unwrap_or(Path::new(""));
+    let mut folders: Vec<String> = fs::read_dir(tree.join(nearest))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b"."))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    folders.sort();
+    let held = if folders.is_empty() { "no folders".to_owned() } else { folders.join(", ") };
+    let nearest = nearest.display().to_string();
+    let nearest =
+        if nearest.is_empty() { "the repository's root".to_owned() } else { format!("`{nearest}`") };
+    format!("path `{path}` is not a folder of the repository; {nearest} exists and holds {held}")
+}

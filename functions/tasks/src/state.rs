@@ -1,0 +1,48 @@
+//! What the routes share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use yuba_core::id::{AttemptId, StackId};
+use yuba_core::message::{AttemptNews, Cause, Message, Wake};
+use yuba_ports::{PortError, Ports};
+
+/// Settings of the `tasks` function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSettings {
+    /// The directory under which objects lie.
+    pub objects: PathBuf,
+    /// The directory that holds the state files of stacks for which nobody names a backend.
+    pub local_state: Option<PathBuf>,
+    /// Where downloaded providers are kept between attempts.
+    pub provider_cache: Option<PathBuf>,
+}
+
+impl TaskSettings {
+    /// The state file of a stack for which nobody names a backend.
+    pub(crate) fn state_file(&self, stack: StackId) -> Option<PathBuf> {
+        self.local_state.as_ref().map(|directory| directory.join(format!("{stack}.tfstate")))
+    }
+}
+
+/// What the routes share. Cheap to clone.
+#[derive(Clone)]
+pub struct TasksState {
+    /// The world.
+    pub ports: Ports,
+    /// Settings.
+    pub settings: Arc<TaskSettings>,
+}
+
+impl TasksState {
+    /// Wakes the attempt's stack.
+    pub(crate) async fn wake(
+        &self,
+        stack: StackId,
+        attempt: AttemptId,
+        what: AttemptNews,
+    ) -> Result<(), PortError> {
+        let message = Message::new(Wake::Stack(stack), Cause::Attempt { attempt, what });
+        self.ports.queue.send(vec![message]).await
+    }
+}
