@@ -1,2 +1,10 @@
 //! The `yuba` command line.
-fn main() {}
+
+mod cli;
+mod commands;
+mod done;
+mod render;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

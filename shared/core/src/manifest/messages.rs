@@ -270,6 +270,12 @@ pub(super) fn no_backend() -> String {
         .to_owned()
 }
 
+pub(super) fn no_backend_anywhere() -> String {
+    "spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and \
+     the first plan waits for `yuba adopt`"
+        .to_owned()
+}
+
 pub(super) fn hasty_production(interval: &str) -> String {
     format!(
         "spec.interval: found `{interval}` together with `approvePlan: auto` on production; reality is changed that often \

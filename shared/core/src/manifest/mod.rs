@@ -6,6 +6,7 @@
 mod backend;
 mod check;
 mod checks;
+mod code;
 mod document;
 mod engine;
 mod fields;
@@ -26,6 +27,7 @@ pub mod wire;
 mod yaml;
 
 pub use backend::state_address;
+pub use code::CodeBackend;
 pub use finding::{Finding, Place, Severity, render};
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};

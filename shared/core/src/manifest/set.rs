@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::checks;
+use super::code::{backend_gap, backend_gaps};
 use super::document::{self, Identity, Item};
 use super::finding::{Finding, Place, Severity, Spot};
 use super::kinds::{self, Class};
@@ -39,6 +40,8 @@ pub struct StackManifest {
     pub spec: StackSpec,
     /// Where its document starts.
     pub place: Place,
+    /// Where it was said that the manifest names no backend, if it was.
+    pub backend_gap: Option<Place>,
     /// Changes when its document says something else; comments and the order of fields aside.
     pub digest: DocumentDigest,
 }
@@ -259,8 +262,10 @@ impl Drafts {
     }
 
     fn finish(self) -> ManifestSet {
+        let gaps = backend_gaps(&self.findings);
         let stack = |(draft, place): (StackDraft, Place)| StackManifest {
             digest: digest(&draft.root),
+            backend_gap: backend_gap(&draft, &gaps),
             name: draft.name,
             spec: draft.spec,
             place,

@@ -1,0 +1,103 @@
+//! Finds the manifest files that paths on the command line mean.
+//!
+//! Of directories, `*.yaml`, `*.yml` and `*.json` are read, however deep; what begins with a dot is not. What cannot be
+//! read, and templates of Helm charts, which are no YAML before Helm has filled them in, are told instead of read.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use walkdir::{DirEntry, WalkDir};
+use yuba_core::manifest::{Finding, ManifestFile, Place, Severity, read_set};
+
+/// The files that were found, and what is to be said of others.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Files to read, as they are called on the command line, and in the order of their names.
+    pub(crate) files: Vec<ManifestFile>,
+    /// Files that are not read, and why.
+    pub(crate) findings: Vec<Finding>,
+    seen: HashSet<PathBuf>,
+}
+
+/// Finds and reads the files that the paths mean.
+pub(crate) fn find(paths: &[PathBuf]) -> anyhow::Result<Found> {
+    let mut found = Found::default();
+    for path in paths {
+        let meta = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        if meta.is_dir() { found.directory(path)? } else { found.file(path) }
+    }
+    Ok(found)
+}
+
+impl Found {
+    fn directory(&mut self, path: &Path) -> anyhow::Result<()> {
+        let walk = WalkDir::new(path).sort_by_file_name().into_iter();
+        for entry in walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
+            let entry = entry.context("cannot list a directory")?;
+            if is_manifest_name(entry.path()) && entry.path().is_file() {
+                self.file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.seen.insert(real) {
+            return;
+        }
+        match fs::read(path).map(String::from_utf8) {
+            Ok(Ok(text)) => self.text(path, text),
+            Ok(Err(_)) => self.say(path, Severity::Error, "is no text: a manifest is UTF-8".to_owned()),
+            Err(error) => self.say(path, Severity::Error, format!("cannot be read: {error}")),
+        }
+    }
+
+    fn text(&mut self, path: &Path, text: String) {
+        let file = ManifestFile { path: shown(path), text };
+        if is_template(path, &file) {
+            let message =
+                "ignored: a template that Helm fills in; check what `helm template` writes".to_owned();
+            self.say(path, Severity::Notice, message);
+        } else {
+            self.files.push(file);
+        }
+    }
+
+    fn say(&mut self, path: &Path, severity: Severity, message: String) {
+        let place = Place { file: shown(path), line: 1, column: 1 };
+        self.findings.push(Finding { severity, place, message });
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+fn is_manifest_name(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| {
+        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Whether Helm fills the file in: it lies in a chart's `templates`, or holds template actions and is no YAML yet.
+fn is_template(path: &Path, file: &ManifestFile) -> bool {
+    const ACTIONS: [&str; 8] =
+        ["{{-", "{{ .", "{{.", "{{ include", "{{ template", "{{ if", "{{ range", "{{ $"];
+    if !ACTIONS.iter().any(|action| file.text.contains(action)) {
+        return false;
+    }
+    in_chart(path) || !read_set(std::slice::from_ref(file)).held_back.is_empty()
+}
+
+fn in_chart(path: &Path) -> bool {
+    let templates = path.ancestors().filter(|above| above.ends_with("templates"));
+    templates.filter_map(Path::parent).any(|chart| chart.join("Chart.yaml").is_file())
+}

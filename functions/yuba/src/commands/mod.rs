@@ -1,0 +1,4 @@
+//! The commands: one module each; every one takes its arguments and gives a [`crate::done::Done`].
+
+pub(crate) mod manifest_files;
+pub(crate) mod validate;

@@ -1,0 +1,61 @@
+//! What a command has to say when it is done, and how it is written out.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+/// Exit codes; `docs/cli.md` lists them.
+pub(crate) mod code {
+    /// All is well.
+    pub(crate) const FINE: u8 = 0;
+    /// What was asked for failed, was refused, or found errors.
+    pub(crate) const FAILED: u8 = 1;
+    /// The command line was wrong (`EX_USAGE`).
+    pub(crate) const USAGE: u8 = 64;
+}
+
+/// How a command writes what it found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Text for people.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+}
+
+/// What a command printed, were it a program of its own.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+    /// Exit code.
+    pub(crate) code: u8,
+}
+
+impl Done {
+    /// Text on standard output, and an exit code.
+    pub(crate) fn text(out: String, code: u8) -> Self {
+        Self { out, err: String::new(), code }
+    }
+
+    /// A JSON document on standard output, and an exit code.
+    pub(crate) fn json(value: &Value, code: u8) -> Self {
+        Self::text(format!("{value:#}\n"), code)
+    }
+
+    /// A failure: what happened, with its causes.
+    pub(crate) fn failed(error: &anyhow::Error) -> Self {
+        Self { out: String::new(), err: format!("error: {error:#}\n"), code: code::FAILED }
+    }
+
+    /// Writes everything out. A reader that has gone away (`yuba … | head`) is no failure.
+    pub(crate) fn finish(self) -> ExitCode {
+        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        let _ = std::io::stderr().write_all(self.err.as_bytes());
+        ExitCode::from(self.code)
+    }
+}

@@ -1,0 +1,4 @@
+//! What people read, made by pure functions: one module per command.
+
+pub(crate) mod validate;
+pub(crate) mod words;

@@ -1,0 +1,6 @@
+//! The verbs that need no server, through the real binary.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod kit;
+mod validate;
