@@ -156,3 +156,25 @@ async fn a_secret_that_is_missing_is_named_with_the_command_that_sets_it() {
     let reports = world.start().await.join("\n");
     assert!(reports.contains("there is no secret default/token; set it with"), "{reports}");
 }
+
+#[tokio::test]
+async fn a_link_that_leaves_the_repository_is_named_and_no_tree_is_stored() {
+    let world = World::empty();
+    std::os::unix::fs::symlink("/etc/passwd", world.repository().join("secrets")).unwrap();
+    world.commit(&FILES);
+    world.manifests(&two());
+    world.start().await;
+    let seen = world.observation("dev").await;
+    assert!(
+        seen.problems[0].starts_with("secrets is a link that leaves the repository"),
+        "{:?}",
+        seen.problems
+    );
+    assert!(!world.memory.blobs.exists(&artifact_object(&seen.tree)).await.unwrap());
+    world.woken().await;
+    world.git(&["rm", "--quiet", "secrets"]);
+    world.commit(&[]);
+    world.look().await;
+    assert_eq!(world.woken().await, ["dev: observation 2", "prod: observation 2"]);
+    assert_eq!(world.observation("dev").await.problems, [""; 0]);
+}

@@ -1,5 +1,4 @@
 //! Why a stack was planned, or why not.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod kit;
 

@@ -15,9 +15,9 @@ use yuba_core::record::{Key, Record, StackAlias};
 use yuba_core::source::{Definition, ManifestSetRecord, Observation, Source};
 use yuba_core::time::Span;
 use yuba_ports::memory::MemoryWorld;
-use yuba_ports::records::load;
-use yuba_ports::{Clock, Ports, Queue, QueueName};
-use yuba_source::{Report, SourceSettings, configure, handle};
+use yuba_ports::records::{Versioned, load};
+use yuba_ports::{Clock, Ports, Queue, QueueName, Received};
+use yuba_source::{SourceSettings, configure, handle};
 
 use faults::Faults;
 
@@ -89,7 +89,7 @@ impl World {
     }
 
     pub fn set(&self) -> ManifestSetName {
-        self.settings.manifests[0].clone()
+        self.settings.manifests.first().unwrap().clone()
     }
 
     /// Configures the manifests and handles everything until nothing is left.
@@ -128,16 +128,20 @@ impl World {
                 return reports;
             }
             for received in received {
-                match handle(&ports, &self.settings, &received.message).await {
-                    Ok(report) => {
-                        self.memory.queue.ack(&received).await.unwrap();
-                        reports.push(said(&report));
-                    }
-                    Err(error) => {
-                        self.memory.queue.release(&received, Span::ZERO).await.unwrap();
-                        reports.push(format!("again: {error}"));
-                    }
-                }
+                reports.push(self.handle(&ports, &received).await);
+            }
+        }
+    }
+
+    async fn handle(&self, ports: &Ports, received: &Received) -> String {
+        match handle(ports, &self.settings, &received.message).await {
+            Ok(report) => {
+                self.memory.queue.ack(received).await.unwrap();
+                report.to_string()
+            }
+            Err(error) => {
+                self.memory.queue.release(received, Span::ZERO).await.unwrap();
+                format!("again: {error}")
             }
         }
     }
@@ -171,7 +175,7 @@ impl World {
     }
 
     pub async fn load<T: Record>(&self, key: &Key) -> Option<T> {
-        load::<T>(&*self.memory.store, key).await.unwrap().map(|found| found.into_value())
+        load::<T>(&*self.memory.store, key).await.unwrap().map(Versioned::into_value)
     }
 
     pub async fn source(&self) -> Source {
@@ -201,10 +205,6 @@ impl World {
     }
 }
 
-fn said(report: &Report) -> String {
-    report.to_string()
-}
-
 pub fn live() -> SourceName {
     SourceName::new("default", "live")
 }
@@ -224,7 +224,7 @@ pub fn source_manifest(name: &str, repository: &Path) -> String {
 
 /// A `Terraform` manifest with more lines of its spec.
 pub fn stack(name: &str, path: &str, more: &[&str]) -> String {
-    let more: String = more.iter().map(|line| format!("  {line}\n")).collect();
+    let more = more.iter().flat_map(|line| ["  ", line, "\n"]).collect::<String>();
     format!(
         "---\napiVersion: infra.contrib.fluxcd.io/v1alpha2\nkind: Terraform\nmetadata:\n  name: {name}\nspec:\n  \
          interval: 1h\n  path: {path}\n  sourceRef:\n    kind: GitRepository\n    name: live\n{more}"
