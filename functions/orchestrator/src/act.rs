@@ -16,6 +16,7 @@ use yuba_ports::records;
 use yuba_ports::{LaunchOutcome, PortError, Ports, Remedy, StartTask};
 
 use crate::outputs::write_outputs;
+use crate::trouble::{clear_trouble, note_trouble};
 use crate::wake::wake_all;
 
 /// What one try of an effect came to.
@@ -53,6 +54,8 @@ async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tr
         Effect::KillTask { attempt } => ports.launcher.kill(*attempt).await,
         Effect::Publish { event } => ports.publisher.publish(event).await,
         Effect::WakeDependants { run } => wake_dependants(ports, stack, *run).await,
+        Effect::NoteTrouble { signature } => note_trouble(ports, stack, signature).await,
+        Effect::ClearTrouble { signature, run } => clear_trouble(ports, stack, signature, *run).await,
         Effect::WriteOutputs { attempt, secret, outputs } => {
             write_outputs(ports, stack.id, *attempt, secret, outputs).await
         }

@@ -5,6 +5,7 @@ mod commit;
 mod handler;
 mod load;
 mod outputs;
+mod trouble;
 mod wake;
 
 pub use handler::{Handled, handle};

@@ -6,13 +6,14 @@ use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::decide::{Dependency, Records, TaskSeen, dependency_blocked_by, values_name};
 use yuba_core::id::{RequestId, RunId, StackId, StackName};
 use yuba_core::message::{AttemptNews, Cause, Message};
-use yuba_core::record::{Installation, Key, StackAlias};
+use yuba_core::record::{Installation, Key, StackAlias, trouble_partition};
 use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
+use yuba_core::trouble::{MANY, Trouble};
 use yuba_ports::records::{self, Versioned};
-use yuba_ports::{PortError, Ports, TaskStatus};
+use yuba_ports::{Order, PortError, Ports, Query, TaskStatus};
 
 /// What was read: the values for the decision, and the versions for the commit.
 pub(crate) struct Loaded {
@@ -51,6 +52,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         task: task_seen(ports, attempt.as_deref(), message).await?,
         values: values(ports, definition.as_ref()).await?,
         dependencies: dependencies(ports, definition.as_ref()).await?,
+        trouble: trouble(ports, &stack).await?,
         paused: value::<Installation>(ports, &Key::installation())
             .await?
             .and_then(|installation| installation.paused),
@@ -111,6 +113,16 @@ async fn task_seen(
         TaskStatus::Running => TaskSeen::Running,
         TaskStatus::Stopped { how } => TaskSeen::Stopped(how),
     }))
+}
+
+/// How many stacks have the error that stopped this one last, and whether this is the one that goes on trying.
+async fn trouble(ports: &Ports, stack: &Stack) -> Result<Option<Trouble>, PortError> {
+    let Some(retry) = stack.retry.as_ref().filter(|retry| retry.due.is_some()) else { return Ok(None) };
+    let (partition, prefix) = (trouble_partition(&retry.signature), String::new());
+    let query = Query::Partition { partition, prefix, order: Order::Ascending, after: None, limit: MANY };
+    let found = ports.store.query(query).await?.items;
+    let probes = found.first().is_none_or(|first| first.key.sort == stack.id.to_string());
+    Ok(Some(Trouble { stacks: found.len(), probes }))
 }
 
 /// Versions of the secrets and config maps that the stack reads.

@@ -51,6 +51,18 @@ pub enum Effect {
         /// The run that ended.
         run: RunId,
     },
+    /// Note that the stack has a trouble.
+    NoteTrouble {
+        /// The trouble.
+        signature: String,
+    },
+    /// The trouble is over for this stack: those that wait behind it are woken.
+    ClearTrouble {
+        /// The trouble.
+        signature: String,
+        /// The run that showed it.
+        run: RunId,
+    },
     /// Write the outputs that an apply attempt stored.
     WriteOutputs {
         /// The attempt that stored them.
@@ -70,6 +82,8 @@ impl Effect {
             Self::KillTask { attempt } => format!("kill#{attempt}"),
             Self::Publish { event } => format!("event#{}", event.number),
             Self::WakeDependants { run } => format!("wake-dependants#{run}"),
+            Self::NoteTrouble { signature } => format!("note-trouble#{signature}"),
+            Self::ClearTrouble { signature, run } => format!("clear-trouble#{signature}#{run}"),
             Self::WriteOutputs { attempt, .. } => format!("outputs#{attempt}"),
         }
     }

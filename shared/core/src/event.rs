@@ -66,6 +66,8 @@ pub enum EventKind {
     RunApplied,
     /// A run failed.
     RunFailed,
+    /// The same error stops many stacks; their retries wait behind one of them.
+    RetriesPaused,
     /// A run was discarded, cancelled or superseded.
     RunDropped,
     /// Drift was found.
@@ -91,6 +93,7 @@ impl EventKind {
             Self::RunPlanned => "dev.yuba.run.planned",
             Self::RunApplied => "dev.yuba.run.applied",
             Self::RunFailed => "dev.yuba.run.failed",
+            Self::RetriesPaused => "dev.yuba.retries.paused",
             Self::RunDropped => "dev.yuba.run.dropped",
             Self::DriftDetected => "dev.yuba.drift.detected",
             Self::DriftResolved => "dev.yuba.drift.resolved",
@@ -102,7 +105,11 @@ impl EventKind {
     /// `info` or `error`, as Flux' alerts filter.
     pub fn severity(self) -> &'static str {
         match self {
-            Self::RunFailed | Self::DriftDetected | Self::StackVanished | Self::EffectFailed => "error",
+            Self::RunFailed
+            | Self::RetriesPaused
+            | Self::DriftDetected
+            | Self::StackVanished
+            | Self::EffectFailed => "error",
             _ => "info",
         }
     }

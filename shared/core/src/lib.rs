@@ -21,3 +21,4 @@ pub mod stack;
 pub mod task;
 pub mod time;
 pub mod token;
+pub mod trouble;

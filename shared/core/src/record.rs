@@ -64,6 +64,11 @@ impl Key {
         Self::new(readers_partition(values), stack.to_string())
     }
 
+    /// That a stack's last failure belongs to a trouble.
+    pub fn trouble(signature: &str, stack: StackId) -> Self {
+        Self::new(trouble_partition(signature), stack.to_string())
+    }
+
     /// A source.
     pub fn source(source: &SourceName) -> Self {
         Self::new(source_partition(source), "source")
@@ -129,6 +134,11 @@ pub fn manifests_partition(set: &ManifestSetName) -> String {
 /// The partition of the stacks that wait for a stack.
 pub fn dependants_partition(dependency: &StackName) -> String {
     format!("dependants#{dependency}")
+}
+
+/// The partition of the stacks that have one trouble.
+pub fn trouble_partition(signature: &str) -> String {
+    format!("trouble#{signature}")
 }
 
 /// The partition of the stacks that read a secret or config map.
@@ -227,7 +237,7 @@ impl Record for StackAlias {
 /// An edge: the record at `at` concerns the stack. It carries nothing; its key is the fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Its key, made by [`Key::dependant`], [`Key::reader`], [`Key::source_stack`] or [`Key::set_stack`].
+    /// Its key, made by [`Key::dependant`], [`Key::reader`], [`Key::source_stack`] or [`Key::set_stack`], [`Key::trouble`].
     pub at: Key,
     /// The stack.
     pub stack: StackId,

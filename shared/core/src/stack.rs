@@ -171,6 +171,10 @@ pub struct Retry {
     pub kind: RunKind,
     /// When the next try is due; `None` where only new input can mend it.
     pub due: Option<Timestamp>,
+    /// Names the error: see [`crate::trouble`].
+    pub signature: String,
+    /// The notice that many stacks have this error was given.
+    pub noticed: bool,
 }
 
 /// A run that somebody asked for.

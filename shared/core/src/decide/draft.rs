@@ -13,6 +13,7 @@ use crate::run::{AttemptEnd, Run, RunState, Waiting};
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
 use crate::time::Timestamp;
+use crate::trouble::Trouble;
 
 /// Records as they change while a decision is made.
 pub(super) struct Draft {
@@ -31,6 +32,7 @@ pub(super) struct Draft {
     pub(super) request: Option<Request>,
     pub(super) values: BTreeMap<String, String>,
     pub(super) dependencies: Vec<Dependency>,
+    pub(super) trouble: Option<Trouble>,
     pub(super) paused: Option<Signed>,
     pub(super) report: Vec<String>,
     before: (Stack, Option<Run>, Option<Attempt>),
@@ -59,6 +61,7 @@ impl Draft {
             request: records.request,
             values: records.values,
             dependencies: records.dependencies,
+            trouble: records.trouble,
             paused: records.paused,
             report: Vec::new(),
             before,

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use crate::run::{RunState, Waiting};
 use crate::schedule::{LOOK_AGAIN, PLAN_MAX_AGE, WATCH_ATTEMPT};
 use crate::time::Timestamp;
+use crate::trouble::Trouble;
 
 impl Draft {
     pub(super) fn due(&self) -> Option<Timestamp> {
@@ -32,6 +33,8 @@ impl Draft {
             return Some(self.now + LOOK_AGAIN);
         }
         let retry = self.stack.retry.as_ref().and_then(|retry| retry.due);
+        let behind = self.trouble.is_some_and(Trouble::holds_back);
+        let retry = retry.map(|due| if behind { due.max(self.now + LOOK_AGAIN) } else { due });
         retry.or_else(|| self.next_check())
     }
 }

@@ -33,6 +33,7 @@ use crate::run::Run;
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
 use crate::time::Timestamp;
+use crate::trouble::Trouble;
 
 use draft::Draft;
 
@@ -61,6 +62,8 @@ pub struct Records {
     pub values: BTreeMap<String, String>,
     /// The stacks it depends on.
     pub dependencies: Vec<Dependency>,
+    /// The trouble that its last failure belongs to.
+    pub trouble: Option<Trouble>,
     /// Who stopped all new applies, if they are stopped.
     pub paused: Option<Signed>,
 }
@@ -105,6 +108,7 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
     let mut draft = Draft::new(records, moment);
     draft.hear_effects();
     draft.hear_attempt();
+    draft.notice_trouble();
     if matches!(message.cause, Cause::Request(_)) {
         draft.hear_request();
     }

@@ -7,6 +7,7 @@ use crate::run::{Failure, FailureClass, Run, RunKind, RunState, Waiting};
 use crate::source::Reason;
 use crate::spec::{ApprovePlan, DriftMode};
 use crate::stack::{AskedRun, Wanted};
+use crate::trouble::Trouble;
 
 /// The run that is to be made.
 pub(super) struct NewRun {
@@ -86,6 +87,9 @@ impl Draft {
     fn retried_run(&self) -> Option<Result<NewRun, String>> {
         let retry = self.stack.retry.as_ref()?;
         match retry.due {
+            Some(_) if self.trouble.is_some_and(Trouble::holds_back) => {
+                Some(Err("many stacks have the same error; its retry waits behind one of them".to_owned()))
+            }
             Some(due) if due <= self.now => {
                 let base = if retry.kind == RunKind::Drift { self.drift_base() } else { Base::Wanted };
                 Some(Ok(NewRun { kind: retry.kind, base, because: vec![Reason::Retry], asked: None }))

@@ -11,6 +11,7 @@ use crate::schedule::backoff;
 use crate::source::Reason;
 use crate::spec::{ApprovePlan, DriftMode};
 use crate::stack::{Applied, AskedRun, DriftState, Retry};
+use crate::trouble::{MANY, signature};
 
 impl Draft {
     /// A plan is stored.
@@ -27,7 +28,7 @@ impl Draft {
             self.publish(EventKind::RunDropped, "The run was cancelled.");
             return self.end_run(RunState::Cancelled);
         }
-        self.stack.retry = None;
+        self.forget_failures();
         match run.kind {
             RunKind::Drift => self.hear_drift(&run, report),
             RunKind::Preview => self.end_planned(),
@@ -141,7 +142,7 @@ impl Draft {
     /// The plan was applied.
     pub(super) fn hear_apply(&mut self, attempt: AttemptId, notices: &[String]) {
         let Some(run) = self.run.clone() else { return };
-        self.stack.retry = None;
+        self.forget_failures();
         self.stack.checked_at = Some(self.now);
         self.settle(&run);
         for notice in notices {
@@ -180,10 +181,48 @@ impl Draft {
         let failures = self.stack.retry.as_ref().map_or(0, |retry| retry.failures).saturating_add(1);
         let wait = backoff(run.spec.retry_interval, failures);
         let due = failure.class.mends_by_itself().then(|| self.now + wait);
-        self.stack.retry = Some(Retry { failures, class: failure.class, kind: run.kind, due });
+        let signature = signature(&failure, &self.stack.name);
+        let noticed =
+            self.stack.retry.as_ref().is_some_and(|retry| retry.noticed && retry.signature == signature);
+        let retry = Retry { failures, class: failure.class, kind: run.kind, due, signature, noticed };
+        self.take_over_trouble(&retry);
+        self.stack.retry = Some(retry);
         self.publish(EventKind::RunFailed, failure.message.clone());
         self.on_run(|run| run.failure = Some(failure));
         self.end_run(RunState::Failed);
+    }
+}
+
+impl Draft {
+    /// What failed before did not fail now.
+    fn forget_failures(&mut self) {
+        let Some(retry) = self.stack.retry.take() else { return };
+        let Some(run) = self.run.as_ref().map(|run| run.id) else { return };
+        if retry.due.is_some() {
+            self.effect(Effect::ClearTrouble { signature: retry.signature, run });
+        }
+    }
+
+    /// Notes the trouble of a new failure; one that the stack has already is not noted again.
+    fn take_over_trouble(&mut self, retry: &Retry) {
+        let same = self.stack.retry.as_ref().is_some_and(|before| before.signature == retry.signature);
+        if same {
+            return;
+        }
+        self.forget_failures();
+        if retry.due.is_some() {
+            self.effect(Effect::NoteTrouble { signature: retry.signature.clone() });
+        }
+    }
+
+    /// Gives the one notice of a trouble: by the stack that goes on trying.
+    pub(super) fn notice_trouble(&mut self) {
+        let many = self.trouble.is_some_and(|trouble| trouble.stacks >= MANY && trouble.probes);
+        let Some(retry) = self.stack.retry.as_mut().filter(|retry| many && !retry.noticed) else { return };
+        retry.noticed = true;
+        let message =
+            format!("{MANY} or more stacks fail of the same error; their retries wait behind this one.");
+        self.publish(EventKind::RetriesPaused, message);
     }
 }
 

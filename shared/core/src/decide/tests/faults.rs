@@ -3,11 +3,13 @@
 use super::world::World;
 use crate::attempt::{AttemptReport, AttemptState};
 use crate::effect::Effect;
+use crate::event::EventKind;
 use crate::message::{AttemptNews, Cause};
 use crate::request::Ask;
 use crate::run::{FailureClass, RunState};
 use crate::spec::ApprovePlan;
 use crate::time::Span;
+use crate::trouble::{MANY, Trouble};
 
 fn auto(spec: &mut crate::spec::StackSpec) {
     spec.approve_plan = ApprovePlan::Auto;
@@ -93,6 +95,25 @@ fn what_time_can_mend_is_tried_again_ever_more_seldom() {
         world.passes(wait);
     }
     assert_eq!(waits, ["15s", "30s", "1m0s", "2m0s"]);
+}
+
+#[test]
+fn the_same_error_on_many_stacks_holds_retries_back_behind_one_that_gives_notice() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.reports_failed(FailureClass::Transient);
+    world.trouble = Some(Trouble { stacks: MANY, probes: false });
+    world.passes(Span::minutes(6));
+    assert_eq!(world.states(), "failed", "it waits");
+    world.trouble = Some(Trouble { stacks: MANY, probes: true });
+    world.passes(Span::minutes(6));
+    assert_eq!(world.states(), "failed planning", "it goes on trying");
+    let notices = world.stack.outbox.iter().filter(|pending| {
+        matches!(&pending.effect, Effect::Publish { event } if event.kind == EventKind::RetriesPaused)
+    });
+    assert_eq!(notices.count(), 1);
+    world.planned("first");
+    assert!(world.stack.outbox.iter().any(|pending| matches!(pending.effect, Effect::ClearTrouble { .. })));
 }
 
 #[test]

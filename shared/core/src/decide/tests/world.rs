@@ -17,6 +17,7 @@ use crate::source::{CommitFacts, Definition, Observation, Reason};
 use crate::spec::{EngineTool, StackSpec};
 use crate::stack::Stack;
 use crate::time::{Span, Timestamp};
+use crate::trouble::Trouble;
 
 /// One stack, everything that is known of it, and the hands that change it.
 pub(super) struct World {
@@ -29,6 +30,7 @@ pub(super) struct World {
     pub(super) values: Vec<(&'static str, &'static str)>,
     pub(super) blocked_by: Option<&'static str>,
     pub(super) paused: bool,
+    pub(super) trouble: Option<Trouble>,
     ids: u64,
 }
 
@@ -60,6 +62,7 @@ impl World {
             values: Vec::new(),
             blocked_by: None,
             paused: false,
+            trouble: None,
             ids: 0,
         }
     }
@@ -241,6 +244,7 @@ impl World {
                 .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
                 .collect(),
             dependencies: self.dependencies(),
+            trouble: self.trouble,
             paused: self.paused.then(|| Signed {
                 who: "eve".to_owned(),
                 at: self.now,
