@@ -41,7 +41,7 @@ pub async fn run(environment: BTreeMap<String, String>) -> ExitCode {
             return ExitCode::from(UNREPORTED);
         }
     };
-    match carry_out(settings).await {
+    match Box::pin(carry_out(settings)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("nothing was reported: {error}");

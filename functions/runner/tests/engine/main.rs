@@ -6,12 +6,11 @@ mod world;
 use std::fs;
 
 use serde_json::{Value, json};
-use yuba_core::attempt::{AttemptReport, AttemptState, StopOrder};
+use yuba_core::attempt::AttemptReport;
 use yuba_core::id::SecretName;
 use yuba_core::run::{FailureClass, RunKind};
 use yuba_core::spec::ValuesKind;
-use yuba_core::time::{Span, Timestamp};
-use yuba_ports::records::put_any;
+use yuba_core::time::Span;
 
 use world::{World, files};
 
@@ -195,20 +194,7 @@ async fn an_apply_that_is_told_to_stop_saves_its_state_and_says_so() {
     let (plan, report) = world.planned().await;
     let job = world.apply_job(plan, &report);
     world.issue(&job).await;
-    let stopper = async {
-        loop {
-            let mut attempt = world.stored(job.attempt).await;
-            if attempt.state == AttemptState::Claimed
-                && attempt.progress.as_ref().is_some_and(|at| at.done == 1)
-            {
-                attempt.stop = Some(StopOrder { at: Timestamp(1), why: "ann cancelled it".to_owned() });
-                let write = put_any(&attempt).unwrap();
-                world.ports.ports().store.commit(vec![write]).await.unwrap();
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
+    let stopper = world.stop_once_it_has_begun(job.attempt, "ann cancelled it");
     tokio::join!(world.run(job.attempt), stopper);
     let report = world.stored(job.attempt).await.report.unwrap();
     let AttemptReport::Stopped { message, acted: true, .. } = report else { panic!("{report:#?}") };

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use ulid::Ulid;
-use yuba_core::attempt::{Attempt, AttemptReport, AttemptState};
+use yuba_core::attempt::{Attempt, AttemptReport, AttemptState, StopOrder};
 use yuba_core::id::{AttemptId, Phase, RunId, StackId, StackName};
 use yuba_core::job::{Job, PlanToApply, artifact_object};
 use yuba_core::plan::summary::PlanReport;
@@ -20,7 +20,7 @@ use yuba_core::spec::StackSpec;
 use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
-use yuba_ports::records::{load, put_any};
+use yuba_ports::records::{load, put_any, update};
 use yuba_tasks::{TaskSettings, TasksState, router};
 
 const COMMIT: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
@@ -143,6 +143,20 @@ impl World {
             environment.insert(name.to_owned(), value);
         }
         yuba_runner::run(environment).await
+    }
+
+    /// Orders the attempt to stop once its first resource is done.
+    pub(crate) async fn stop_once_it_has_begun(&self, attempt: AttemptId, why: &str) {
+        let begun = |attempt: &Attempt| attempt.progress.as_ref().is_some_and(|progress| progress.done == 1);
+        while !begun(&self.stored(attempt).await) {
+            tokio::task::yield_now().await;
+        }
+        let order = StopOrder { at: Timestamp(1), why: why.to_owned() };
+        let stop = |attempt: &mut Attempt| {
+            attempt.stop = Some(order.clone());
+            true
+        };
+        update(&*self.ports.ports().store, &Key::attempt(attempt), stop).await.unwrap();
     }
 
     /// The attempt as it is stored.

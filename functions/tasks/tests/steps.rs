@@ -1,0 +1,117 @@
+//! Each step of an attempt is taken once, whoever asks.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of tests fails the test")]
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+use ulid::Ulid;
+use yuba_core::id::{AttemptId, Phase, RunId};
+use yuba_core::record::Installation;
+use yuba_core::request::Signed;
+use yuba_core::time::Timestamp;
+use yuba_core::token::{TokenUse, task_token};
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::records::put_any;
+use yuba_tasks::{TaskSettings, TasksState, router};
+
+const TREE: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
+
+fn attempt(phase: Phase) -> AttemptId {
+    AttemptId { run: RunId(Ulid::from_parts(1, 1)), phase, number: 1 }
+}
+
+async fn issue(world: &MemoryWorld, id: AttemptId) {
+    let stack = Ulid::from_parts(1, 2).to_string();
+    let spec = json!({
+        "source": "default/source", "path": "", "interval": "1h", "retry_interval": "15s", "timeout": "5m",
+        "apply_timeout": "6h", "approve_plan": "auto", "plan_only": false, "suspend": false, "force": false,
+        "destroy": false, "vars": [], "vars_from": [], "tf_vars_files": [], "backend": null, "workspace": "default",
+        "depends_on": [], "write_outputs": null, "enable_inventory": false,
+        "roles": {"plan": "reader", "apply": "writer", "service_account": null},
+        "engine": {"tool": null, "version": null, "strength": "wish"}, "labels": {}, "drift": {"mode": "alert"},
+        "triggers": [], "state_is_new": false, "not_applied": [],
+    });
+    let job = json!({"schema": 1, "attempt": id, "stack": stack, "name": "default/a", "kind": "tracked",
+        "revision": format!("main@sha1:{TREE}"), "tree": TREE, "spec": spec, "timeout": "5m", "plan": null,
+        "before_plan": null, "adopted": true});
+    let record = json!({"id": id, "stack": stack, "job": job, "state": "issued", "issued_at": 0, "claimed_at": null,
+        "heard_at": null, "progress": null, "stop": null, "report": null});
+    let record: yuba_core::attempt::Attempt = serde_json::from_value(record).unwrap();
+    world.ports().store.commit(vec![put_any(&record).unwrap()]).await.unwrap();
+}
+
+async fn post(world: &MemoryWorld, path: &str, token_use: TokenUse, body: Value) -> (StatusCode, String) {
+    let ports = world.ports();
+    let id: AttemptId = serde_json::from_value(body["attempt"].clone()).unwrap();
+    let token = task_token(ports.key.expose_secret().as_bytes(), token_use, id);
+    let settings = TaskSettings { objects: "o".into(), local_state: None, provider_cache: None };
+    let request = Request::post(path)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    let answer = router(TasksState { ports, settings: Arc::new(settings) }).oneshot(request).await.unwrap();
+    let status = answer.status();
+    let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+async fn claim(world: &MemoryWorld, id: AttemptId) -> (StatusCode, String) {
+    post(world, "/tasks/claim", TokenUse::Claim, json!({"schema": 1, "attempt": id})).await
+}
+
+#[tokio::test]
+async fn an_attempt_is_claimed_once_under_the_role_of_its_phase() {
+    let world = MemoryWorld::new();
+    let id = attempt(Phase::Plan);
+    issue(&world, id).await;
+    assert_eq!(claim(&world, id).await.0, StatusCode::OK);
+    let second = claim(&world, id).await;
+    assert_eq!(second.0, StatusCode::CONFLICT);
+    assert_eq!(second.1, format!(r#"{{"error":"attempt {id} is claimed already"}}"#));
+    let roles: Vec<_> = world.credentials.sessions().into_iter().map(|session| session.role).collect();
+    assert_eq!(roles, [Some("reader".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_token_of_another_use_is_no_token() {
+    let world = MemoryWorld::new();
+    let id = attempt(Phase::Plan);
+    issue(&world, id).await;
+    let body = json!({"schema": 1, "attempt": id});
+    let (status, _) = post(&world, "/tasks/claim", TokenUse::Report, body).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_report_is_accepted_once_and_the_same_again_as_done() {
+    let world = MemoryWorld::new();
+    let id = attempt(Phase::Plan);
+    issue(&world, id).await;
+    let report = |why: &str| {
+        let stopped = json!({"stopped": {"message": why, "acted": false, "errored_state": false}});
+        json!({"schema": 1, "attempt": id, "report": stopped})
+    };
+    let send = |body| post(&world, "/tasks/report", TokenUse::Report, body);
+    assert_eq!(send(report("one")).await.0, StatusCode::CONFLICT, "it was not claimed");
+    claim(&world, id).await;
+    assert_eq!(send(report("one")).await.0, StatusCode::OK);
+    assert_eq!(send(report("one")).await.0, StatusCode::OK);
+    assert_eq!(send(report("two")).await.0, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn a_pause_refuses_applies_and_lets_plans_through() {
+    let world = MemoryWorld::new();
+    let by = Signed { who: "ann".into(), at: Timestamp(1), from: "cli".into(), message: String::new() };
+    let paused = put_any(&Installation { paused: Some(by) }).unwrap();
+    world.ports().store.commit(vec![paused]).await.unwrap();
+    for (phase, status) in [(Phase::Apply, StatusCode::CONFLICT), (Phase::Plan, StatusCode::OK)] {
+        issue(&world, attempt(phase)).await;
+        assert_eq!(claim(&world, attempt(phase)).await.0, status, "{phase}");
+    }
+}
