@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::client;
 use crate::commands::validate::{self, ValidateArgs};
 use crate::done::{Done, code};
 
@@ -11,6 +12,8 @@ use crate::done::{Done, code};
 #[derive(Debug, Parser)]
 #[command(name = "yuba", version, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    options: client::Options,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -19,12 +22,19 @@ struct Cli {
 enum Verb {
     /// Check manifests: files, or directories that hold them. Needs no server.
     Validate(ValidateArgs),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    #[command(flatten)]
+    Client(client::Verb),
 }
 
 /// Reads the arguments, does what they ask for, and says how it ended.
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse() {
-        Ok(cli) => answer(cli.verb).unwrap_or_else(|error| Done::failed(&error)).finish(),
+        Ok(cli) => answer(cli).unwrap_or_else(|error| Done::failed(&error).finish()),
         Err(usage) => {
             // Help and version are no failures; clap knows where each is to be written.
             let _ = usage.print();
@@ -33,8 +43,26 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn answer(verb: Verb) -> anyhow::Result<Done> {
-    match verb {
-        Verb::Validate(args) => validate::run(&args),
+fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.verb {
+        Verb::Validate(args) => Ok(validate::run(&args, cli.options.output.into())?.finish()),
+        Verb::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Verb::Client(verb) => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(client::run(&cli.options, verb))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_of_all_verbs_fit_together() {
+        super::Cli::command().debug_assert();
     }
 }

@@ -9,17 +9,20 @@ use serde_json::Value;
 pub(crate) mod code {
     /// All is well.
     pub(crate) const FINE: u8 = 0;
-    /// What was asked for failed, was refused, or found errors.
+    /// What was asked for failed, or found errors.
     pub(crate) const FAILED: u8 = 1;
+    /// Drift was found.
+    pub(crate) const DRIFT: u8 = 2;
+    /// What was asked for was refused.
+    pub(crate) const REFUSED: u8 = 3;
     /// The command line was wrong (`EX_USAGE`).
     pub(crate) const USAGE: u8 = 64;
 }
 
 /// How a command writes what it found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Text for people.
-    #[default]
     Table,
     /// One JSON document.
     Json,

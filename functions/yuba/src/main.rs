@@ -1,6 +1,7 @@
 //! The `yuba` command line.
 
 mod cli;
+mod client;
 mod commands;
 mod done;
 mod render;

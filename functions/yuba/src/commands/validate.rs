@@ -20,20 +20,17 @@ pub(crate) struct ValidateArgs {
     /// Fail on warnings too
     #[arg(long)]
     strict: bool,
-    /// How to write what was found
-    #[arg(short, long, value_enum, default_value_t)]
-    output: Format,
 }
 
 /// Checks manifests; exit code 1 where a document would be held back.
-pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Done> {
+pub(crate) fn run(args: &ValidateArgs, format: Format) -> anyhow::Result<Done> {
     let found = manifest_files::find(&args.paths)?;
     let mut set = read_set(&found.files);
     set.findings.extend(found.findings);
     set.findings.sort_by(|one, other| (&one.place, one.severity).cmp(&(&other.place, other.severity)));
     set.look_into_code(backend_in_code);
     let code = if fails(&set, args.strict) { code::FAILED } else { code::FINE };
-    Ok(match args.output {
+    Ok(match format {
         Format::Table => Done::text(render::validate::text(&set), code),
         Format::Json => Done::json(&render::validate::json(&set), code),
     })

@@ -1,4 +1,65 @@
-//! What people read, made by pure functions: one module per command.
+//! What people read, made by pure functions: one module per kind of thing that is shown.
 
+pub(crate) mod lists;
+pub(crate) mod run;
+pub(crate) mod stack;
 pub(crate) mod validate;
 pub(crate) mod words;
+pub(crate) mod yaml;
+
+use yuba_core::time::{Span, Timestamp};
+
+/// How much a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// What fits most screens.
+    Narrow,
+    /// All columns.
+    Wide,
+}
+
+/// When something is printed; ages are counted to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Now(pub(crate) Timestamp);
+
+impl Now {
+    /// The machine's clock.
+    pub(crate) fn read() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "ages are shown to the person at this machine; nothing is decided by them"
+        )]
+        Self(Timestamp(jiff::Timestamp::now().as_millisecond()))
+    }
+
+    /// How old something is that happened at a time in RFC 3339; empty where it is none.
+    pub(crate) fn age(self, at: &str) -> String {
+        match at.parse::<jiff::Timestamp>() {
+            Ok(at) => self.0.since(Timestamp(at.as_millisecond())).to_age(),
+            Err(_) => String::new(),
+        }
+    }
+}
+
+/// An elapsed time as people read it.
+pub(crate) fn elapsed(elapsed: std::time::Duration) -> String {
+    Span(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)).to_age()
+}
+
+/// Columns as kubectl writes them: a heading, three spaces between, nothing at the end of lines.
+pub(crate) fn columns(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain(heading.get(column).map(|cell| cell.len())).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+    let mut text = String::new();
+    for row in std::iter::once(&heading).chain(rows) {
+        let padded: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        text.push_str(padded.join("   ").trim_end());
+        text.push('\n');
+    }
+    text
+}

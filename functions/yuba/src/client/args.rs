@@ -1,0 +1,279 @@
+//! What can be typed: the verbs that ask a server.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// The verbs that ask a server.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List stacks, sources, runs or events.
+    Get {
+        /// What to list.
+        what: Listed,
+        /// Only the stack of this name; for runs, only those of this stack.
+        name: Option<String>,
+        #[command(flatten)]
+        filter: Filter,
+    },
+    /// Show all that is known of a stack.
+    Describe {
+        /// `name` or `namespace/name`.
+        stack: String,
+    },
+    /// Show a plan or a run.
+    #[command(subcommand)]
+    Show(Show),
+    /// Print the log of a run.
+    Logs {
+        /// The run's id, or a stack for its last run.
+        run: String,
+        /// Go on while the run does.
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// Tell why a stack was planned, or was not.
+    Why {
+        /// `name` or `namespace/name`.
+        stack: String,
+        /// A revision or the beginning of a commit id; left out, the newest.
+        revision: Option<String>,
+    },
+    /// Let the plan that waits be applied.
+    Approve {
+        #[command(flatten)]
+        stacks: Stacks,
+        /// The plan that was seen: refused if another one waits.
+        #[arg(long, value_name = "PLAN_ID")]
+        plan: Option<String>,
+    },
+    /// Do not let the plan that waits be applied.
+    Reject(Stacks),
+    /// Look at the source now, and plan if anything changed; else check for drift.
+    Reconcile {
+        #[command(flatten)]
+        stacks: Stacks,
+        /// Follow the run until it ends or waits for a decision.
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Plan again.
+    Replan(Stacks),
+    /// Start no new runs.
+    Suspend(Stacks),
+    /// Take a person's suspension back.
+    Resume(Stacks),
+    /// Plan the destruction of all that the state holds; applying it waits for approval.
+    Destroy(Stacks),
+    /// Release the backend's lock, then plan.
+    Unlock {
+        #[command(flatten)]
+        stacks: Stacks,
+        /// The lock's id; left out, the one that the last run reported.
+        #[arg(long, value_name = "ID")]
+        lock: Option<String>,
+    },
+    /// Say where the state of a stack is that waits for adoption.
+    Adopt {
+        #[command(flatten)]
+        stacks: Stacks,
+        #[command(flatten)]
+        state: AdoptedState,
+    },
+    /// End a run.
+    Cancel(OneRun),
+    /// Push the state that a failed apply left behind.
+    Recover(OneRun),
+    /// Stop all new applies at once.
+    Pause(Everything),
+    /// Let applies start again.
+    Unpause(Everything),
+    /// List drift, or check for it.
+    #[command(subcommand)]
+    Drift(Drift),
+    /// Show a stack's outputs.
+    Outputs {
+        /// `name` or `namespace/name`.
+        stack: String,
+        /// Show sensitive values too.
+        #[arg(long)]
+        reveal: bool,
+    },
+    /// Show what a stack manages.
+    Inventory {
+        /// `name` or `namespace/name`.
+        stack: String,
+    },
+    /// Write secrets and config maps, or list their names and keys.
+    #[command(subcommand)]
+    Secret(Secret),
+    /// Approve or suspend as kubectl would.
+    Patch {
+        /// `terraform` or `stack`.
+        kind: PatchedKind,
+        /// `name` or `namespace/name`.
+        name: String,
+        /// The kind of patch.
+        #[arg(long, value_enum, default_value = "merge")]
+        r#type: PatchType,
+        /// The patch: `{"spec":{"approvePlan":"plan-…"}}`.
+        #[arg(short, long, value_name = "JSON")]
+        patch: String,
+    },
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listed {
+    /// Stacks.
+    #[value(aliases = ["stack", "terraform", "terraforms", "tf"])]
+    Stacks,
+    /// Sources.
+    #[value(aliases = ["source", "gitrepository", "gitrepositories"])]
+    Sources,
+    /// Runs, newest first.
+    #[value(alias = "run")]
+    Runs,
+    /// Events, newest first.
+    #[value(alias = "event")]
+    Events,
+}
+
+/// Which stacks a list is about.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Filter {
+    /// Only those with these labels: `key=value,…`.
+    #[arg(short = 'l', long = "selector", value_name = "LABELS")]
+    pub(crate) labels: Option<String>,
+    /// Only those whose last run failed.
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// How many runs or events at most.
+    #[arg(long, default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+/// Which stacks a verb is about, and what to write beside it.
+#[derive(Debug, Args)]
+pub(crate) struct Stacks {
+    /// `name` or `namespace/name`.
+    #[arg(value_name = "STACK", required_unless_present_any = ["labels", "all", "failed"])]
+    pub(crate) names: Vec<String>,
+    /// All with these labels: `key=value,…`.
+    #[arg(short = 'l', long = "selector", value_name = "LABELS", conflicts_with = "names")]
+    pub(crate) labels: Option<String>,
+    /// All.
+    #[arg(long, conflicts_with_all = ["names", "labels"])]
+    pub(crate) all: bool,
+    /// All whose last run failed.
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) failed: bool,
+    /// Why, for everybody to see.
+    #[arg(short, long)]
+    pub(crate) message: Option<String>,
+}
+
+/// Where the state is.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct AdoptedState {
+    /// There is none: the stack starts anew.
+    #[arg(long)]
+    pub(crate) new: bool,
+    /// In this file, as `tofu state pull` writes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+}
+
+/// A run, and what to write beside it.
+#[derive(Debug, Args)]
+pub(crate) struct OneRun {
+    /// The run's id.
+    pub(crate) run: String,
+    /// Why, for everybody to see.
+    #[arg(short, long)]
+    pub(crate) message: Option<String>,
+}
+
+/// That everything is meant.
+#[derive(Debug, Args)]
+pub(crate) struct Everything {
+    /// The whole installation; must be said.
+    #[arg(long, required = true)]
+    pub(crate) all: bool,
+    /// Why, for everybody to see.
+    #[arg(short, long)]
+    pub(crate) message: Option<String>,
+}
+
+/// What to show.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Show {
+    /// A plan: destroys and replaces first.
+    Plan {
+        /// A stack, or the id of a run.
+        target: String,
+        /// Only this resource, or those below this module.
+        #[arg(long)]
+        address: Option<String>,
+    },
+    /// A run.
+    Run {
+        /// Its id.
+        run: String,
+    },
+}
+
+/// What to do about drift.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Drift {
+    /// List stacks with drift.
+    List,
+    /// Check now; exits with 2 where there is drift.
+    Check {
+        /// `name` or `namespace/name`.
+        stack: String,
+    },
+}
+
+/// What to do with secrets.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secret {
+    /// Write values; keys that are not named keep theirs.
+    Set {
+        /// `namespace/name`.
+        name: String,
+        /// `key=value`, `key=@file`, or `key=-` for standard input.
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        values: Vec<String>,
+        /// Write a config map: its values may be shown.
+        #[arg(long)]
+        config_map: bool,
+    },
+    /// List names and keys.
+    List {
+        /// Only this one: `namespace/name`.
+        name: Option<String>,
+        /// List config maps.
+        #[arg(long)]
+        config_map: bool,
+    },
+}
+
+/// What a patch is about; both words mean a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PatchedKind {
+    /// A `Terraform` manifest's stack.
+    #[value(aliases = ["tf", "terraforms"])]
+    Terraform,
+    /// A `Stack` manifest's stack.
+    #[value(alias = "stacks")]
+    Stack,
+}
+
+/// Kinds of patches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PatchType {
+    /// RFC 7396.
+    Merge,
+}

@@ -1,0 +1,195 @@
+//! Verbs that change something: each is decided before it returns, and exits with 3 where it was refused.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use reqwest::Method;
+use yuba_api::wire::{AskBody, InstallationState, PauseBody, StackDetail, StackItem};
+
+use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
+use super::follow::{Followed, follow};
+use super::http::{Answer, Client, encode};
+use super::options::Options;
+use super::{print, tell};
+use crate::done::code::{DRIFT, FAILED, REFUSED};
+
+/// Whom to ask, and how.
+pub(crate) struct Asker<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) options: &'a Options,
+}
+
+/// Does what a verb that changes something says.
+pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
+    match verb {
+        Verb::Approve { stacks, plan } => {
+            asker.all(stacks, "approve", AskBody { plan, ..AskBody::default() }).await
+        }
+        Verb::Reject(stacks) => asker.all(stacks, "reject", AskBody::default()).await,
+        Verb::Reconcile { stacks, wait: false } => asker.all(stacks, "reconcile", AskBody::default()).await,
+        Verb::Reconcile { stacks, wait: true } => asker.reconcile_and_wait(stacks).await,
+        Verb::Replan(stacks) => asker.all(stacks, "replan", AskBody::default()).await,
+        Verb::Suspend(stacks) => asker.all(stacks, "suspend", AskBody::default()).await,
+        Verb::Resume(stacks) => asker.all(stacks, "resume", AskBody::default()).await,
+        Verb::Destroy(stacks) => asker.all(stacks, "destroy", AskBody::default()).await,
+        Verb::Unlock { stacks, lock } => {
+            asker.all(stacks, "unlock", AskBody { lock, ..AskBody::default() }).await
+        }
+        Verb::Adopt { stacks, state } => asker.adopt(stacks, state).await,
+        Verb::Cancel(run) => asker.of_run(run, "cancel").await,
+        Verb::Recover(run) => asker.of_run(run, "recover").await,
+        Verb::Pause(everything) => asker.pause(everything, "pause").await,
+        Verb::Unpause(everything) => asker.pause(everything, "unpause").await,
+        Verb::Drift(Drift::Check { stack }) => asker.check_drift(&stack).await,
+        Verb::Patch { name, patch, .. } => asker.patch(&name, &patch).await,
+        other => bail!("{other:?} changes nothing"),
+    }
+}
+
+impl Asker<'_> {
+    /// The full name of what somebody typed: `namespace/name`, or `name` where only one stack has it.
+    pub(crate) async fn name(&self, typed: &str) -> Result<String> {
+        if typed.contains('/') {
+            return Ok(typed.to_owned());
+        }
+        let mut query = vec![("name", typed.to_owned())];
+        query.extend(self.options.namespace.clone().map(|namespace| ("namespace", namespace)));
+        let found: Vec<StackItem> = self.client.list("/api/v1/stacks", &query, 20).await?;
+        let names: Vec<String> =
+            found.iter().map(|item| format!("{}/{}", item.namespace, item.name)).collect();
+        match names.as_slice() {
+            [name] => Ok(name.clone()),
+            [] => bail!("there is no stack {typed}; `yuba get stacks` lists all"),
+            several => bail!("{typed} is not one stack: say which of {}", several.join(", ")),
+        }
+    }
+
+    /// Where a stack lies in the API.
+    pub(crate) async fn path(&self, typed: &str) -> Result<String> {
+        let name = self.name(typed).await?;
+        let (namespace, name) = name.split_once('/').context("a name has a namespace")?;
+        Ok(format!("/api/v1/stacks/{}/{}", encode(namespace), encode(name)))
+    }
+
+    async fn names(&self, stacks: &Stacks) -> Result<Vec<String>> {
+        if !stacks.names.is_empty() {
+            return Ok(stacks.names.clone());
+        }
+        let mut query: Vec<(&str, String)> = Vec::new();
+        query.extend(self.options.namespace.clone().map(|namespace| ("namespace", namespace)));
+        query.extend(stacks.labels.clone().map(|labels| ("labels", labels)));
+        query.extend(stacks.failed.then(|| ("failed", "true".to_owned())));
+        let found: Vec<StackItem> = self.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+        Ok(found.iter().map(|item| format!("{}/{}", item.namespace, item.name)).collect())
+    }
+
+    fn signed(&self, body: AskBody, message: Option<String>) -> AskBody {
+        AskBody { who: self.options.who(), from: Some("cli".to_owned()), message, ..body }
+    }
+
+    async fn all(&self, stacks: Stacks, verb: &str, body: AskBody) -> Result<ExitCode> {
+        let body = self.signed(body, stacks.message.clone());
+        let names = self.names(&stacks).await?;
+        if names.is_empty() {
+            tell("no stack is meant by this");
+        }
+        let mut refused = false;
+        for name in names {
+            let path = format!("{}/{verb}", self.path(&name).await?);
+            refused |= !said(&name, &self.client.ask(Method::POST, &path, &body).await?);
+        }
+        Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
+    }
+
+    async fn adopt(&self, stacks: Stacks, state: AdoptedState) -> Result<ExitCode> {
+        if state.state.is_some() && stacks.names.len() != 1 {
+            bail!("a state file belongs to one stack: name it");
+        }
+        let read = |path: &std::path::PathBuf| {
+            std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+        };
+        let state_file = state.state.as_ref().map(read).transpose()?;
+        self.all(stacks, "adopt", AskBody { state_file, ..AskBody::default() }).await
+    }
+
+    async fn of_run(&self, run: OneRun, verb: &str) -> Result<ExitCode> {
+        let body = self.signed(AskBody::default(), run.message.clone());
+        let path = format!("/api/v1/runs/{}/{verb}", encode(&run.run));
+        let answer = self.client.ask(Method::POST, &path, &body).await?;
+        Ok(if said(&run.run, &answer) { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+    }
+
+    async fn pause(&self, everything: Everything, verb: &str) -> Result<ExitCode> {
+        let body =
+            PauseBody { who: self.options.who(), from: Some("cli".to_owned()), message: everything.message };
+        let request = self.client.request(Method::POST, &format!("/api/v1/installation/{verb}")).json(&body);
+        let state: InstallationState = self.client.send(request).await?.json().await?;
+        match state.paused {
+            Some(by) => print(&format!("paused by {} at {}: no new apply starts\n", by.who, by.at)),
+            None => print("not paused: applies start again\n"),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn patch(&self, name: &str, patch: &str) -> Result<ExitCode> {
+        let patch: serde_json::Value = serde_json::from_str(patch).context("-p: not JSON")?;
+        let who = self.options.who().map(|who| format!("&who={}", encode(&who))).unwrap_or_default();
+        let target = format!("{}?from=cli{who}", self.path(name).await?);
+        let answer = self.client.ask(Method::PATCH, &target, &patch).await?;
+        Ok(if said(name, &answer) { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+    }
+
+    async fn reconcile_and_wait(&self, stacks: Stacks) -> Result<ExitCode> {
+        let mut worst = 0;
+        for name in self.names(&stacks).await? {
+            let code = match self.watched(&name, "reconcile", stacks.message.clone()).await? {
+                Some(Followed::Failed) => FAILED,
+                Some(_) => 0,
+                None => REFUSED,
+            };
+            worst = worst.max(code);
+        }
+        Ok(ExitCode::from(worst))
+    }
+
+    async fn check_drift(&self, name: &str) -> Result<ExitCode> {
+        Ok(match self.watched(name, "drift-check", None).await? {
+            Some(Followed::Failed) => ExitCode::from(FAILED),
+            Some(Followed::Drifted) => {
+                super::get::describe(self, name).await?;
+                ExitCode::from(DRIFT)
+            }
+            Some(Followed::Ended) => ExitCode::SUCCESS,
+            None => ExitCode::from(REFUSED),
+        })
+    }
+
+    /// Asks, and follows the run that comes of it; `None` where it was refused.
+    async fn watched(&self, name: &str, verb: &str, message: Option<String>) -> Result<Option<Followed>> {
+        let path = self.path(name).await?;
+        let body = self.signed(AskBody::default(), message);
+        let answer = self.client.ask(Method::POST, &format!("{path}/{verb}"), &body).await?;
+        if !said(name, &answer) {
+            return Ok(None);
+        }
+        let stack: StackDetail = self.client.get(&path, &[]).await?;
+        match stack.stack.run.or_else(|| stack.runs.first().map(|run| run.id.clone())) {
+            Some(run) => follow(self, &run, true).await.map(Some),
+            None => Ok(Some(Followed::Ended)),
+        }
+    }
+}
+
+/// Prints what became of something; says whether it was carried out.
+fn said(name: &str, answer: &Answer) -> bool {
+    match answer {
+        Answer::Done(state) => {
+            print(&format!("{name}: {}\n", state.message));
+            true
+        }
+        Answer::Refused(why) => {
+            tell(&format!("refused: {name}: {why}"));
+            false
+        }
+    }
+}

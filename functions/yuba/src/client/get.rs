@@ -1,0 +1,180 @@
+//! Verbs that only look.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use reqwest::Method;
+use serde::Serialize;
+use yuba_api::wire::{EventItem, Inventory, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem};
+use yuba_core::plan::Styles;
+use yuba_core::plan::render::{View, plan as plan_text};
+use yuba_core::plan::summary::PlanSummary;
+
+use super::args::Filter;
+use super::ask::Asker;
+use super::follow::{Followed, follow};
+use super::http::encode;
+use super::options::Output;
+use super::print;
+use crate::done::code::FAILED;
+use crate::render::{self, Now, Width};
+
+/// Lists stacks.
+pub(crate) async fn stacks(asker: &Asker<'_>, name: Option<String>, filter: &Filter) -> Result<ExitCode> {
+    let mut query: Vec<(&str, String)> = Vec::new();
+    query.extend(asker.options.namespace.clone().map(|namespace| ("namespace", namespace)));
+    query.extend(filter.labels.clone().map(|labels| ("labels", labels)));
+    query.extend(filter.failed.then(|| ("failed", "true".to_owned())));
+    match name.as_deref().map(|name| name.split_once('/').unwrap_or(("", name))) {
+        Some(("", name)) => query.push(("name", name.to_owned())),
+        Some((namespace, name)) => {
+            query.retain(|(key, _)| *key != "namespace");
+            query.extend([("namespace", namespace.to_owned()), ("name", name.to_owned())]);
+        }
+        None => {}
+    }
+    let items: Vec<StackItem> = asker.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+    print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))
+}
+
+/// Lists stacks with drift.
+pub(crate) async fn drifted(asker: &Asker<'_>) -> Result<ExitCode> {
+    let query = [("drifted", "true".to_owned())];
+    let items: Vec<StackItem> = asker.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+    print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))
+}
+
+/// Lists sources.
+pub(crate) async fn sources(asker: &Asker<'_>) -> Result<ExitCode> {
+    let mut items: Vec<SourceItem> = asker.client.list("/api/v1/sources", &[], usize::MAX).await?;
+    items
+        .retain(|item| asker.options.namespace.as_ref().is_none_or(|namespace| *namespace == item.namespace));
+    print_list(asker, &items, |width| render::lists::sources(&items, width, Now::read()))
+}
+
+/// Lists runs, newest first.
+pub(crate) async fn runs(asker: &Asker<'_>, stack: Option<String>, filter: &Filter) -> Result<ExitCode> {
+    let mut query = Vec::new();
+    if let Some(stack) = stack {
+        query.push(("stack", asker.name(&stack).await?));
+    }
+    let mut items: Vec<RunItem> = asker.client.list("/api/v1/runs", &query, filter.limit).await?;
+    items.retain(|item| !filter.failed || item.state == "failed");
+    print_list(asker, &items, |width| render::lists::runs(&items, width, Now::read()))
+}
+
+/// Lists events, newest first.
+pub(crate) async fn events(asker: &Asker<'_>, filter: &Filter) -> Result<ExitCode> {
+    let items: Vec<EventItem> = asker.client.list("/api/v1/events", &[], filter.limit).await?;
+    print_list(asker, &items, |_| render::lists::events(&items, Now::read()))
+}
+
+/// Shows all that is known of a stack.
+pub(crate) async fn describe(asker: &Asker<'_>, stack: &str) -> Result<ExitCode> {
+    let detail: StackDetail = asker.client.get(&asker.path(stack).await?, &[]).await?;
+    print_one(asker, &detail, || render::stack::describe(&detail))
+}
+
+/// Shows a run; a failed one with its error and the last 40 lines of its log.
+pub(crate) async fn run(asker: &Asker<'_>, run: &str) -> Result<ExitCode> {
+    let path = format!("/api/v1/runs/{}", encode(run));
+    let detail: RunDetail = asker.client.get(&path, &[]).await?;
+    let log = match &detail.failure {
+        Some(_) => {
+            asker.client.send(asker.client.request(Method::GET, &format!("{path}/log"))).await?.text().await?
+        }
+        None => String::new(),
+    };
+    print_one(asker, &detail, || render::run::show(&detail, &log))
+}
+
+/// The run that is meant: its id, or the current or last run of a stack.
+async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
+    if target.len() == 26
+        && !target.contains('/')
+        && target.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    {
+        return Ok(target.to_owned());
+    }
+    let detail: StackDetail = asker.client.get(&asker.path(target).await?, &[]).await?;
+    let last = detail.runs.first().map(|run| run.id.clone());
+    detail.stack.run.or(last).with_context(|| format!("{target} had no run yet"))
+}
+
+/// Shows a plan.
+pub(crate) async fn plan(asker: &Asker<'_>, target: &str, address: Option<&str>) -> Result<ExitCode> {
+    let run = meant(asker, target).await?;
+    let mut query = vec![("format", "summary".to_owned())];
+    query.extend(address.map(|address| ("address", address.to_owned())));
+    let summary: PlanSummary =
+        asker.client.get(&format!("/api/v1/runs/{}/plan", encode(&run)), &query).await?;
+    let styles = if asker.options.colours() { Styles::Ansi } else { Styles::Plain };
+    print_one(asker, &summary, || plan_text(&summary, &View { address, styles }))
+}
+
+/// Prints the log of a run.
+pub(crate) async fn logs(asker: &Asker<'_>, target: &str, going_on: bool) -> Result<ExitCode> {
+    let run = meant(asker, target).await?;
+    if going_on {
+        let failed = follow(asker, &run, false).await? == Followed::Failed;
+        return Ok(if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS });
+    }
+    let request = asker.client.request(Method::GET, &format!("/api/v1/runs/{}/log", encode(&run)));
+    print(&asker.client.send(request).await?.text().await?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells why a stack was planned, or was not.
+pub(crate) async fn why(asker: &Asker<'_>, stack: &str, revision: Option<&str>) -> Result<ExitCode> {
+    let detail: StackDetail = asker.client.get(&asker.path(stack).await?, &[]).await?;
+    let mut runs = Vec::new();
+    for run in
+        detail.runs.iter().filter(|run| revision.is_none_or(|revision| run.revision.contains(revision)))
+    {
+        runs.push(asker.client.get::<RunDetail>(&format!("/api/v1/runs/{}", run.id), &[]).await?);
+        if revision.is_none() {
+            break;
+        }
+    }
+    print(&render::stack::why(&detail, revision, &runs));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows the outputs of a stack.
+pub(crate) async fn outputs(asker: &Asker<'_>, stack: &str, reveal: bool) -> Result<ExitCode> {
+    let path = format!("{}/outputs", asker.path(stack).await?);
+    let outputs: Outputs = asker.client.get(&path, &[("reveal", reveal.to_string())]).await?;
+    print_list(asker, &outputs.items, |_| render::lists::outputs(&outputs.items))
+}
+
+/// Shows what a stack manages.
+pub(crate) async fn inventory(asker: &Asker<'_>, stack: &str) -> Result<ExitCode> {
+    let path = format!("{}/inventory", asker.path(stack).await?);
+    let inventory: Inventory = asker.client.get(&path, &[]).await?;
+    print_list(asker, &inventory.items, |_| render::lists::inventory(&inventory.items))
+}
+
+/// Prints a list in the form that was asked for.
+pub(crate) fn print_list<T: Serialize>(
+    asker: &Asker<'_>,
+    items: &[T],
+    table: impl FnOnce(Width) -> String,
+) -> Result<ExitCode> {
+    let list = || serde_json::json!({ "items": items });
+    print(&match asker.options.output {
+        Output::Table => table(Width::Narrow),
+        Output::Wide => table(Width::Wide),
+        Output::Json => format!("{}\n", serde_json::to_string_pretty(&list())?),
+        Output::Yaml => render::yaml::write(&list()),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_one<T: Serialize>(asker: &Asker<'_>, item: &T, text: impl FnOnce() -> String) -> Result<ExitCode> {
+    print(&match asker.options.output {
+        Output::Table | Output::Wide => text(),
+        Output::Json => format!("{}\n", serde_json::to_string_pretty(item)?),
+        Output::Yaml => render::yaml::write(&serde_json::to_value(item)?),
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,150 @@
+//! Talking to a server: JSON over HTTP with the token, problems turned into what people read.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result, bail};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use yuba_api::wire::{Asked, List, ProblemBody, RequestState};
+
+/// A server, and the token it asks for.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    server: String,
+    token: Option<SecretString>,
+}
+
+/// What became of something that was asked for.
+pub(crate) enum Answer {
+    /// Carried out.
+    Done(RequestState),
+    /// Refused, with why.
+    Refused(String),
+}
+
+impl Client {
+    /// A client of the server at a URL.
+    pub(crate) fn new(server: &str, token: Option<SecretString>) -> Self {
+        Self { http: reqwest::Client::new(), server: server.trim_end_matches('/').to_owned(), token }
+    }
+
+    /// A request with the token.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.server));
+        match &self.token {
+            Some(token) => request.bearer_auth(token.expose_secret()),
+            None => request,
+        }
+    }
+
+    /// Sends a request; anything but success is an error that says what the server said.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response> {
+        let response = self.exchange(request).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        bail!("{}", problem(response).await)
+    }
+
+    async fn exchange(&self, request: RequestBuilder) -> Result<Response> {
+        request.send().await.with_context(|| {
+            format!("no server answers at {}; `yuba serve` starts one, --server names another", self.server)
+        })
+    }
+
+    /// Reads JSON.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T> {
+        let response = self.send(self.request(Method::GET, &with_query(path, query))).await?;
+        response.json().await.with_context(|| format!("the answer of {path} cannot be read"))
+    }
+
+    /// Reads a list to its end, or to a number of items.
+    pub(crate) async fn list<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        most: usize,
+    ) -> Result<Vec<T>> {
+        let (mut items, mut query) = (Vec::new(), query.to_vec());
+        loop {
+            let page: List<T> = self.get(path, &query).await?;
+            items.extend(page.items);
+            query.retain(|(name, _)| *name != "cursor");
+            match page.next {
+                Some(next) if items.len() < most => query.push(("cursor", next)),
+                _ => break,
+            }
+        }
+        items.truncate(most);
+        Ok(items)
+    }
+
+    /// Asks for a change and waits until it is decided.
+    pub(crate) async fn ask(&self, method: Method, path: &str, body: &impl Serialize) -> Result<Answer> {
+        let response = self.exchange(self.request(method, path).json(body)).await?;
+        if response.status() == StatusCode::CONFLICT {
+            return Ok(Answer::Refused(problem(response).await));
+        }
+        if !response.status().is_success() {
+            bail!("{}", problem(response).await);
+        }
+        let asked: Asked = response.json().await.context("the answer cannot be read")?;
+        self.outcome(&asked.location).await
+    }
+
+    async fn outcome(&self, location: &str) -> Result<Answer> {
+        loop {
+            let state: RequestState = self.get(location, &[("wait", "20s".to_owned())]).await?;
+            match state.outcome.as_str() {
+                "done" => return Ok(Answer::Done(state)),
+                "refused" => return Ok(Answer::Refused(state.message)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A path with a query string.
+fn with_query(path: &str, query: &[(&str, String)]) -> String {
+    let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+}
+
+/// Percent-encodes all but the unreserved characters of RFC 3986.
+pub(crate) fn encode(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+/// What a server said was wrong.
+async fn problem(response: Response) -> String {
+    let status = response.status();
+    match response.json::<ProblemBody>().await {
+        Ok(ProblemBody { detail, help: Some(help), .. }) => format!("{detail}\n  {help}"),
+        Ok(ProblemBody { detail, .. }) => detail,
+        Err(_) => format!("the server answered {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_query;
+
+    #[test]
+    fn query_values_are_encoded() {
+        assert_eq!(
+            with_query("/a", &[("labels", "team=a b,x!=y".to_owned())]),
+            "/a?labels=team%3Da%20b%2Cx%21%3Dy"
+        );
+        assert_eq!(with_query("/a", &[]), "/a");
+    }
+}

@@ -1,0 +1,51 @@
+//! The verbs that ask a server: they parse, ask, print, and exit with a code that `docs/cli.md` lists.
+
+mod args;
+mod ask;
+mod follow;
+mod get;
+mod http;
+mod options;
+mod secret;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+pub(crate) use args::Verb;
+use args::{Drift, Listed, Show};
+use ask::Asker;
+pub(crate) use options::Options;
+
+/// Does what a verb says.
+pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
+    let client = options.client();
+    let asker = Asker { client: &client, options };
+    match verb {
+        Verb::Get { what: Listed::Stacks, name, filter } => get::stacks(&asker, name, &filter).await,
+        Verb::Get { what: Listed::Sources, .. } => get::sources(&asker).await,
+        Verb::Get { what: Listed::Runs, name, filter } => get::runs(&asker, name, &filter).await,
+        Verb::Get { what: Listed::Events, filter, .. } => get::events(&asker, &filter).await,
+        Verb::Describe { stack } => get::describe(&asker, &stack).await,
+        Verb::Show(Show::Plan { target, address }) => get::plan(&asker, &target, address.as_deref()).await,
+        Verb::Show(Show::Run { run }) => get::run(&asker, &run).await,
+        Verb::Logs { run, follow } => get::logs(&asker, &run, follow).await,
+        Verb::Why { stack, revision } => get::why(&asker, &stack, revision.as_deref()).await,
+        Verb::Drift(Drift::List) => get::drifted(&asker).await,
+        Verb::Outputs { stack, reveal } => get::outputs(&asker, &stack, reveal).await,
+        Verb::Inventory { stack } => get::inventory(&asker, &stack).await,
+        Verb::Secret(secret) => secret::run(&asker, secret).await,
+        changing => ask::run(&asker, changing).await,
+    }
+}
+
+/// Writes to standard output; a reader that went away ends it in silence.
+fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Writes a line to standard error.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,108 @@
+//! Which server, with which token, how to print: read once.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use secrecy::SecretString;
+
+use super::http::Client;
+use crate::done::Format;
+
+/// What holds for all verbs that ask a server.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The server.
+    #[arg(
+        long,
+        global = true,
+        env = "YUBA_SERVER",
+        default_value = "http://127.0.0.1:8420",
+        value_name = "URL"
+    )]
+    server: String,
+    /// The token; better given in the environment, where it does not stand in the history of the shell.
+    #[arg(long, global = true, env = "YUBA_TOKEN", hide_env_values = true, hide = true)]
+    token: Option<SecretString>,
+    /// How to print.
+    #[arg(short, long, global = true, value_enum, default_value = "table")]
+    pub(crate) output: Output,
+    /// Only this namespace.
+    #[arg(short, long, global = true)]
+    pub(crate) namespace: Option<String>,
+    #[arg(long, global = true, env = "NO_COLOR", hide = true)]
+    no_color: Option<String>,
+    #[arg(long, global = true, env = "XDG_STATE_HOME", hide = true)]
+    state_home: Option<PathBuf>,
+    #[arg(long, global = true, env = "HOME", hide = true)]
+    home: Option<PathBuf>,
+    /// Who asks, as decisions keep it.
+    #[arg(long = "as", global = true, env = "USER", hide_env = true, value_name = "WHO")]
+    who: Option<String>,
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people.
+    Table,
+    /// For people with wide screens.
+    Wide,
+    /// For programs.
+    Json,
+    /// For programs and people.
+    Yaml,
+}
+
+impl From<Output> for Format {
+    /// The forms that verbs without a server know.
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Table | Output::Wide => Self::Table,
+            Output::Json | Output::Yaml => Self::Json,
+        }
+    }
+}
+
+impl Options {
+    /// A client of the server that is meant.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.server, self.token.clone().or_else(|| self.stored_token()))
+    }
+
+    /// Who asks.
+    pub(crate) fn who(&self) -> Option<String> {
+        self.who.clone()
+    }
+
+    /// Whether output may have colours, where it goes to a terminal.
+    pub(crate) fn colours(&self) -> bool {
+        use std::io::IsTerminal;
+        self.no_color.as_ref().is_none_or(String::is_empty) && std::io::stdout().is_terminal()
+    }
+
+    /// The token that `serve` wrote for the same user.
+    fn stored_token(&self) -> Option<SecretString> {
+        let given = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let state = given(&self.state_home).or_else(|| Some(given(&self.home)?.join(".local/state")))?;
+        let token = fs::read_to_string(state.join("yuba").join(token_file(&self.server)?)).ok()?;
+        Some(SecretString::from(token.trim().to_owned()))
+    }
+}
+
+/// `<host>_<port>` of a server's URL.
+fn token_file(server: &str) -> Option<String> {
+    let url = reqwest::Url::parse(server).ok()?;
+    Some(format!("{}_{}", url.host_str()?, url.port_or_known_default()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token_file;
+
+    #[test]
+    fn the_token_of_a_server_lies_under_its_host_and_port() {
+        assert_eq!(token_file("http://127.0.0.1:8420/").as_deref(), Some("127.0.0.1_8420"));
+        assert_eq!(token_file("https://yuba.example.com").as_deref(), Some("yuba.example.com_443"));
+    }
+}

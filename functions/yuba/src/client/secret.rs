@@ -1,0 +1,61 @@
+//! `secret set` and `secret list`: values go in and never come out.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use reqwest::Method;
+use yuba_api::wire::{SecretBody, SecretItem};
+
+use super::args::Secret;
+use super::ask::Asker;
+use super::get::print_list;
+use super::http::encode;
+use super::print;
+use crate::render;
+
+/// Does what a verb about secrets says.
+pub(crate) async fn run(asker: &Asker<'_>, secret: Secret) -> Result<ExitCode> {
+    match secret {
+        Secret::Set { name, values, config_map } => set(asker, &name, &values, config_map).await,
+        Secret::List { name, config_map } => list(asker, name.as_deref(), config_map).await,
+    }
+}
+
+fn kind(config_map: bool) -> &'static str {
+    if config_map { "ConfigMap" } else { "Secret" }
+}
+
+async fn set(asker: &Asker<'_>, name: &str, values: &[String], config_map: bool) -> Result<ExitCode> {
+    let (namespace, short) = name.split_once('/').context("name the secret as namespace/name")?;
+    let path = format!("/api/v1/secrets/{}/{}?kind={}", encode(namespace), encode(short), kind(config_map));
+    let values = values.iter().map(|text| pair(text)).collect::<Result<BTreeMap<_, _>>>()?;
+    let request = asker.client.request(Method::PUT, &path).json(&SecretBody { values });
+    let item: SecretItem = asker.client.send(request).await?.json().await?;
+    print(&format!("{} {name} holds {}\n", item.kind, item.keys.join(", ")));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `key=value`, `key=@file`, `key=-`.
+fn pair(text: &str) -> Result<(String, String)> {
+    let (key, value) = text.split_once('=').with_context(|| format!("`{text}` is not key=value"))?;
+    let value = match (value, value.strip_prefix('@')) {
+        ("-", _) => {
+            let mut read = String::new();
+            std::io::stdin().read_to_string(&mut read).context("standard input cannot be read")?;
+            read
+        }
+        (_, Some(file)) => std::fs::read_to_string(file).with_context(|| format!("{file} cannot be read"))?,
+        (value, None) => value.to_owned(),
+    };
+    Ok((key.to_owned(), value))
+}
+
+async fn list(asker: &Asker<'_>, name: Option<&str>, config_map: bool) -> Result<ExitCode> {
+    let mut query = vec![("kind", kind(config_map).to_owned())];
+    query.extend(asker.options.namespace.clone().map(|namespace| ("namespace", namespace)));
+    let mut items: Vec<SecretItem> = asker.client.list("/api/v1/secrets", &query, usize::MAX).await?;
+    items.retain(|item| name.is_none_or(|name| name == format!("{}/{}", item.namespace, item.name)));
+    print_list(asker, &items, |_| render::lists::secrets(&items))
+}

@@ -1,0 +1,173 @@
+//! Tables, in the columns that people know from kubectl and tfctl.
+
+use yuba_api::wire::{EventItem, InventoryEntry, Output, RunItem, SecretItem, SourceItem, StackItem};
+
+use super::{Now, Width, columns};
+
+fn table(mut rows: Vec<Vec<String>>, heading: &[&str], wide: &[&str], width: Width) -> String {
+    let shown: Vec<&str> = match width {
+        Width::Narrow => heading.to_vec(),
+        Width::Wide => heading.iter().chain(wide).copied().collect(),
+    };
+    for row in &mut rows {
+        row.truncate(shown.len());
+    }
+    columns(&shown, &rows)
+}
+
+/// Stacks.
+pub(crate) fn stacks(items: &[StackItem], width: Width, now: Now) -> String {
+    if items.is_empty() {
+        return "No stacks found.\n".to_owned();
+    }
+    let row = |item: &StackItem| {
+        vec![
+            item.namespace.clone(),
+            item.name.clone(),
+            item.ready.clone(),
+            item.status.clone(),
+            now.age(&item.created_at),
+            item.state.clone(),
+            item.revision.clone().unwrap_or_default(),
+            item.path.clone().unwrap_or_default(),
+        ]
+    };
+    let heading = ["NAMESPACE", "NAME", "READY", "STATUS", "AGE"];
+    table(items.iter().map(row).collect(), &heading, &["STATE", "REVISION", "PATH"], width)
+}
+
+/// Sources.
+pub(crate) fn sources(items: &[SourceItem], width: Width, now: Now) -> String {
+    if items.is_empty() {
+        return "No sources found.\n".to_owned();
+    }
+    let row = |item: &SourceItem| {
+        vec![
+            item.namespace.clone(),
+            item.name.clone(),
+            item.url.clone(),
+            item.ready.clone(),
+            item.status.clone(),
+            item.found_at.as_deref().map(|at| now.age(at)).unwrap_or_default(),
+            item.reference.clone(),
+        ]
+    };
+    table(
+        items.iter().map(row).collect(),
+        &["NAMESPACE", "NAME", "URL", "READY", "STATUS", "AGE"],
+        &["REF"],
+        width,
+    )
+}
+
+/// Runs.
+pub(crate) fn runs(items: &[RunItem], width: Width, now: Now) -> String {
+    if items.is_empty() {
+        return "No runs found.\n".to_owned();
+    }
+    let row = |item: &RunItem| {
+        vec![
+            item.namespace.clone(),
+            item.name.clone(),
+            item.id.clone(),
+            item.kind.clone(),
+            item.state.clone(),
+            item.changes.clone().unwrap_or_default(),
+            now.age(&item.created_at),
+            item.revision.clone(),
+            item.because.clone(),
+        ]
+    };
+    let heading = ["NAMESPACE", "NAME", "RUN", "KIND", "STATE", "CHANGES", "AGE"];
+    table(items.iter().map(row).collect(), &heading, &["REVISION", "BECAUSE"], width)
+}
+
+/// Events.
+pub(crate) fn events(items: &[EventItem], now: Now) -> String {
+    if items.is_empty() {
+        return "No events found.\n".to_owned();
+    }
+    let row = |item: &EventItem| {
+        let short = item.r#type.trim_start_matches("dev.yuba.").to_owned();
+        vec![
+            now.age(&item.at),
+            item.severity.clone(),
+            short,
+            format!("{}/{}", item.namespace, item.name),
+            item.message.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    columns(&["AGE", "SEVERITY", "TYPE", "STACK", "MESSAGE"], &rows)
+}
+
+/// Secrets and config maps.
+pub(crate) fn secrets(items: &[SecretItem]) -> String {
+    let row = |item: &SecretItem| vec![item.namespace.clone(), item.name.clone(), item.keys.join(", ")];
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    columns(&["NAMESPACE", "NAME", "KEYS"], &rows)
+}
+
+/// Outputs.
+pub(crate) fn outputs(items: &[Output]) -> String {
+    let row = |item: &Output| {
+        let value = match &item.value {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => "(sensitive; --reveal shows it)".to_owned(),
+        };
+        vec![item.name.clone(), value]
+    };
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    columns(&["NAME", "VALUE"], &rows)
+}
+
+/// What a stack manages.
+pub(crate) fn inventory(items: &[InventoryEntry]) -> String {
+    let row = |item: &InventoryEntry| {
+        vec![item.address.clone(), item.r#type.clone(), item.id.clone().unwrap_or_default()]
+    };
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    columns(&["ADDRESS", "TYPE", "ID"], &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use yuba_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn stacks_stand_in_kubectls_columns() {
+        let stack = StackItem {
+            namespace: "flux-system".to_owned(),
+            name: "network".to_owned(),
+            ready: "False".to_owned(),
+            state: "drifted".to_owned(),
+            status: "Drift detected: 3 resources".to_owned(),
+            revision: Some("main@sha1:ab".to_owned()),
+            plan: None,
+            run: None,
+            suspended: false,
+            drift: 3,
+            source: None,
+            path: Some("net".to_owned()),
+            labels: BTreeMap::new(),
+            vanished: false,
+            created_at: "2026-11-30T08:25:57Z".to_owned(),
+            updated_at: "2026-11-30T08:25:57Z".to_owned(),
+        };
+        let now = Now(Timestamp(1_796_027_157_000 + 312_000));
+        insta::assert_snapshot!(stacks(std::slice::from_ref(&stack), Width::Narrow, now), @r"
+        NAMESPACE     NAME      READY   STATUS                        AGE
+        flux-system   network   False   Drift detected: 3 resources   5m12s
+        ");
+        insta::assert_snapshot!(stacks(&[stack], Width::Wide, now), @r"
+        NAMESPACE     NAME      READY   STATUS                        AGE     STATE     REVISION       PATH
+        flux-system   network   False   Drift detected: 3 resources   5m12s   drifted   main@sha1:ab   net
+        ");
+        insta::assert_snapshot!(stacks(&[], Width::Wide, now), @"No stacks found.");
+    }
+}
