@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::client;
+use crate::commands::runner;
+use crate::commands::serve::{self, Serve};
 use crate::commands::validate::{self, ValidateArgs};
 use crate::done::{Done, code};
 
@@ -20,6 +22,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Run all of Yuba in one process on one data directory.
+    Serve(Serve),
+    /// What a task runs: started by the server, not by hand.
+    Runner,
     /// Check manifests: files, or directories that hold them. Needs no server.
     Validate(ValidateArgs),
     /// Print completions for a shell.
@@ -45,6 +51,8 @@ pub(crate) fn run() -> ExitCode {
 
 fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
+        Verb::Serve(args) => Ok(serve::run(args)?.finish()),
+        Verb::Runner => Ok(runner::run()),
         Verb::Validate(args) => Ok(validate::run(&args, cli.options.output.into())?.finish()),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());

@@ -4,7 +4,9 @@ mod cli;
 mod client;
 mod commands;
 mod done;
+mod logs;
 mod render;
+mod serve;
 
 fn main() -> std::process::ExitCode {
     cli::run()

@@ -1,17 +1,16 @@
 //! `Blobs` as files. An object is written under another name, made durable, and renamed: it is seen whole or not at
 //! all, also after a crash. Files and directories are for this user alone.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use tempfile::{Builder, NamedTempFile};
 use yuba_ports::{Blobs, PortError, PutMode, PutOutcome, check_key};
 
-/// What unfinished objects are called; no key may begin so.
-const UNFINISHED: &str = ".tmp";
+use crate::private::{UNFINISHED, make_directory};
 
 /// Objects below a directory.
 #[derive(Debug, Clone)]
@@ -107,7 +106,7 @@ fn write(path: &Path, content: &mut dyn Read, mode: PutMode) -> io::Result<PutOu
         return Ok(PutOutcome::Exists);
     }
     let directory = path.parent().unwrap_or(path);
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    make_directory(directory)?;
     let mut unfinished = Builder::new().prefix(UNFINISHED).tempfile_in(directory)?;
     io::copy(content, unfinished.as_file_mut())?;
     unfinished.as_file_mut().flush()?;

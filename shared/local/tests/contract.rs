@@ -1,10 +1,13 @@
 //! The ports on one machine keep the ports' contracts.
 
+#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+
 use std::sync::Arc;
 
+use secrecy::SecretString;
 use tempfile::TempDir;
 use yuba_core::time::Span;
-use yuba_local::{Database, LocalBlobs, LocalQueue, LocalStore};
+use yuba_local::{Database, LocalBlobs, LocalQueue, LocalSecrets, LocalStore};
 use yuba_ports::contract::{self, QueueFixture};
 use yuba_ports::memory::MemoryClock;
 
@@ -46,4 +49,11 @@ async fn the_blobs_keep_their_contract() {
     let mut directories = Directories::default();
     let scratch = tempfile::tempdir().unwrap();
     contract::blobs(async || LocalBlobs::new(directories.fresh()), scratch.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_secrets_keep_their_contract() {
+    let mut directories = Directories::default();
+    let key = || SecretString::from("key");
+    contract::secrets(async || LocalSecrets::new(directories.fresh(), key())).await;
 }

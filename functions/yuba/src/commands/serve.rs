@@ -1,0 +1,107 @@
+//! `yuba serve`: reads its settings, all problems together, and serves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use secrecy::SecretString;
+use tokio::runtime::Runtime;
+use tracing::Level;
+use yuba_core::id::ManifestSetName;
+use yuba_core::manifest_root::ManifestRoot;
+
+use crate::done::Done;
+use crate::logs::{self, LogFormat};
+use crate::serve::{Settings, serve};
+
+/// Exits with 0 when it was asked to stop (SIGTERM, Ctrl-C), with 1 where it could not start.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// The directory that holds everything: records, objects, secrets, logs. It is made where it is missing.
+    #[arg(long, value_name = "DIR", env = "YUBA_DATA")]
+    data: PathBuf,
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8420")]
+    listen: SocketAddr,
+    /// Where manifests are read from: a directory, or a Git URL with reference and subdirectory.
+    #[arg(long, value_name = "PATH_OR_GIT_URL[@REF][//SUBDIR]")]
+    manifests: Vec<String>,
+    /// How many plans and applies may run at once [default: the number of processor cores, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    tasks: Option<u16>,
+    /// A file with a secret that webhooks are signed with; several while one replaces another.
+    #[arg(long, value_name = "FILE")]
+    webhook_secret_file: Vec<PathBuf>,
+    /// How the log, on standard error, is written.
+    #[arg(long, value_enum, default_value_t, env = "YUBA_LOG_FORMAT")]
+    log_format: LogFormat,
+}
+
+/// Serves until it is asked to stop.
+pub(crate) fn run(arguments: Serve) -> anyhow::Result<Done> {
+    logs::start(arguments.log_format, Level::INFO);
+    let settings = arguments.settings()?;
+    let runtime = Runtime::new().context("no threads can be started")?;
+    let served = runtime.block_on(serve(settings));
+    // Work that outlived its patience is not waited for again.
+    runtime.shutdown_background();
+    served.map(|()| Done::default())
+}
+
+impl Serve {
+    fn settings(self) -> anyhow::Result<Settings> {
+        let mut problems = Vec::new();
+        let mut keep = |problem: anyhow::Error| problems.push(format!("{problem:#}"));
+        let manifests: Vec<_> =
+            self.manifests.iter().filter_map(|text| manifest_set(text).map_err(&mut keep).ok()).collect();
+        let webhook_secrets: Vec<_> =
+            self.webhook_secret_file.iter().filter_map(|file| secret(file).map_err(&mut keep).ok()).collect();
+        if !problems.is_empty() {
+            bail!("{}", problems.join("\n       "));
+        }
+        let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        Ok(Settings {
+            data: self.data,
+            listen: self.listen,
+            manifests,
+            tasks: self.tasks.map_or(cores, usize::from),
+            webhook_secrets,
+            program: std::env::current_exe().context("the path of this program cannot be found")?,
+            environment: environment(),
+        })
+    }
+}
+
+/// The name of a place of manifests: a directory's must not depend on where the server was started.
+fn manifest_set(text: &str) -> anyhow::Result<ManifestSetName> {
+    let name = ManifestSetName(text.to_owned());
+    match ManifestRoot::of(&name) {
+        ManifestRoot::Git { .. } => Ok(name),
+        ManifestRoot::Directory(path) => {
+            let path = fs::canonicalize(&path).with_context(|| format!("--manifests {path}"))?;
+            let path = path.to_str().with_context(|| format!("--manifests {}: not UTF-8", path.display()))?;
+            Ok(ManifestSetName(path.to_owned()))
+        }
+    }
+}
+
+fn secret(file: &Path) -> anyhow::Result<SecretString> {
+    let option = || format!("--webhook-secret-file {}", file.display());
+    let text = fs::read_to_string(file).with_context(option)?;
+    let text = text.trim_end_matches(['\r', '\n']);
+    if text.is_empty() {
+        bail!("{}: the file is empty", option());
+    }
+    Ok(SecretString::from(text))
+}
+
+/// What tasks inherit. Variables that are no text cannot be handed on.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
+}

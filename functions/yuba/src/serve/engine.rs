@@ -1,0 +1,13 @@
+//! Which engine tasks will find: looked up for the greeting alone; each run settles on its own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The first of `tofu` and `terraform` on a `PATH`.
+pub(crate) fn on_path(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let path = environment.get("PATH")?;
+    ["tofu", "terraform"]
+        .iter()
+        .flat_map(|tool| std::env::split_paths(path).map(move |directory| directory.join(tool)))
+        .find(|candidate| candidate.is_file())
+}

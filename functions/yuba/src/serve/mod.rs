@@ -1,0 +1,103 @@
+//! `yuba serve`: all functions in one process, over the ports of one machine.
+
+mod announce;
+mod engine;
+mod http;
+mod schedule;
+mod stopped;
+mod stopping;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use yuba_core::id::ManifestSetName;
+use yuba_local::LocalSettings;
+use yuba_ports::{Ports, QueueName};
+use yuba_source::SourceSettings;
+
+use stopping::Stopping;
+use worker::Handler;
+
+/// How many messages for stacks are handled at once, each of another stack.
+const STACK_WORKERS: usize = 8;
+/// How many messages for sources are handled at once, each of another source.
+const SOURCE_WORKERS: usize = 4;
+/// How long handlers and requests that are under way may go on when the server is asked to stop.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+
+/// What a server is started with.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The data directory.
+    pub(crate) data: PathBuf,
+    /// The address to listen on.
+    pub(crate) listen: SocketAddr,
+    /// The configured places of manifests.
+    pub(crate) manifests: Vec<ManifestSetName>,
+    /// How many tasks may run at once.
+    pub(crate) tasks: usize,
+    /// Secrets that webhooks are signed with.
+    pub(crate) webhook_secrets: Vec<SecretString>,
+    /// This program: it runs tasks too.
+    pub(crate) program: PathBuf,
+    /// What tasks and engines inherit.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// Serves until SIGTERM or Ctrl-C. Tasks are left running: the next server finds them.
+pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
+    let local = LocalSettings {
+        program: settings.program.clone(),
+        environment: settings.environment.clone(),
+        tasks: settings.tasks,
+    };
+    let (ports, handles) = yuba_local::open(&settings.data, local).await?;
+    let listener = TcpListener::bind(settings.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let address = listener.local_addr().context("the address that is listened on is not known")?;
+    announce::write_addresses(&handles, address, &settings.environment)?;
+    announce::greet(&settings, &handles, address);
+
+    let stopping = Stopping::on_signals()?;
+    let mut work = JoinSet::new();
+    work.spawn(http::serve(listener, http::routes(&ports, &settings, &handles), stopping.clone()));
+    let sources = Arc::new(SourceSettings {
+        manifests: settings.manifests.clone(),
+        ..SourceSettings::new(handles.paths.git.clone())
+    });
+    yuba_source::configure(&ports, &settings.manifests).await?;
+    start_workers(&mut work, &ports, sources, &stopping);
+    work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));
+    stopping.asked().await;
+    tracing::info!("stopping; tasks that run are left running");
+    if tokio::time::timeout(LAST_WORDS, async { while work.join_next().await.is_some() {} }).await.is_err() {
+        tracing::warn!("stopped with work under way; it is taken up again by the next server");
+    }
+    Ok(())
+}
+
+fn start_workers(work: &mut JoinSet<()>, ports: &Ports, settings: Arc<SourceSettings>, stopping: &Stopping) {
+    let sources: Handler = Arc::new(move |ports, message| {
+        let settings = settings.clone();
+        Box::pin(async move { yuba_source::handle(&ports, &settings, &message).await.map(drop) })
+    });
+    for _ in 0..SOURCE_WORKERS {
+        work.spawn(worker::work(ports.clone(), QueueName::Sources, sources.clone(), stopping.clone()));
+    }
+    let stacks: Handler = Arc::new(|ports, message| {
+        Box::pin(async move { yuba_orchestrator::handle(&ports, &message).await.map(drop) })
+    });
+    for _ in 0..STACK_WORKERS {
+        work.spawn(worker::work(ports.clone(), QueueName::Stacks, stacks.clone(), stopping.clone()));
+    }
+    work.spawn(schedule::tick_on(ports.clone(), stopping.clone()));
+}

@@ -1,0 +1,37 @@
+//! The scheduler's clock: ticks when something is known to be due, and at least each second, because a record that is
+//! written meanwhile may be due earlier. An idle tick reads three index entries.
+
+use std::time::Duration;
+
+use yuba_ports::Ports;
+
+use super::stopping::Stopping;
+use super::worker::chain;
+
+/// The longest pause between two ticks.
+const LONGEST: Duration = Duration::from_secs(1);
+/// The shortest.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// Ticks until the server is asked to stop.
+pub(crate) async fn tick_on(ports: Ports, stopping: Stopping) {
+    let mut failed_before = false;
+    while !stopping.is_asked() {
+        let pause = match yuba_scheduler::tick(&ports).await {
+            Ok(ticked) => {
+                failed_before = false;
+                ticked.next_due.map_or(LONGEST, |due| due.since(ports.clock.now()).to_std())
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut failed_before, true) {
+                    tracing::error!(error = chain(&error), "what is due cannot be found; trying on");
+                }
+                LONGEST
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause.clamp(SHORTEST, LONGEST)) => {}
+            () = stopping.asked() => {}
+        }
+    }
+}

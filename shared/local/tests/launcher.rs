@@ -1,0 +1,143 @@
+//! Tasks that are real processes: ended, killed, orphaned, and met again by a later launcher.
+#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+
+use std::fs;
+use std::path::Path;
+
+use async_trait::async_trait;
+use rustix::process::{Pid, Signal, kill_process};
+use secrecy::SecretString;
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use yuba_core::id::AttemptId;
+use yuba_local::{LauncherSettings, LocalLauncher};
+use yuba_ports::contract::{self, AsyncEnd, LauncherFixture, attempt};
+use yuba_ports::{LaunchOutcome, Launcher, StartTask, TaskStatus};
+
+struct World {
+    directory: TempDir,
+    stopped: Mutex<UnboundedReceiver<AttemptId>>,
+}
+
+/// A launcher whose tasks are a shell script.
+fn launcher(directory: &Path, script: &str) -> (LocalLauncher, UnboundedReceiver<AttemptId>) {
+    let (sender, stopped) = unbounded_channel();
+    let environment = [("PATH", "/usr/bin:/bin"), ("YUBA_SERVER", "not inherited"), ("HOME", "/nowhere")];
+    let settings = LauncherSettings {
+        program: "/bin/sh".into(),
+        arguments: vec!["-c".to_owned(), script.to_owned()],
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        capacity: 2,
+        directory: directory.to_owned(),
+        work: directory.join("work"),
+        url_file: directory.join("server.url"),
+    };
+    (LocalLauncher::open(settings, sender).unwrap(), stopped)
+}
+
+fn world(script: &str) -> (LocalLauncher, World) {
+    let directory = tempfile::tempdir().unwrap();
+    let (launcher, stopped) = launcher(directory.path(), script);
+    (launcher, World { directory, stopped: Mutex::new(stopped) })
+}
+
+async fn start(launcher: &LocalLauncher, number: u32) -> LaunchOutcome {
+    let token = SecretString::from("the token");
+    launcher.start(StartTask { attempt: attempt(number), token }).await.unwrap()
+}
+
+fn stopped(how: &str) -> TaskStatus {
+    TaskStatus::Stopped { how: how.to_owned() }
+}
+
+impl World {
+    fn file(&self, number: u32, extension: &str) -> String {
+        let file = self.directory.path().join(format!("{}.{extension}", attempt(number)));
+        fs::read_to_string(file).unwrap_or_default()
+    }
+
+    /// Sends a signal to the first process of a task alone.
+    fn signal_first(&self, number: u32, signal: Signal) {
+        let pid = self.file(number, "lock").parse().unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+}
+
+#[async_trait]
+impl AsyncEnd for World {
+    async fn end(&self, attempt: AttemptId) {
+        self.signal_first(attempt.number, Signal::TERM);
+        assert_eq!(self.stopped.lock().await.recv().await, Some(attempt));
+    }
+}
+
+#[tokio::test]
+async fn the_launcher_keeps_its_contract() {
+    let (launcher, world) = world("exec sleep 1000");
+    contract::launcher(&LauncherFixture { launcher, end: Box::new(world) }).await;
+}
+
+#[tokio::test]
+async fn a_task_gets_its_settings_and_leaves_its_log() {
+    let (launcher, world) = world("env; echo failed >&2; exit 3");
+    start(&launcher, 1).await;
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 3"));
+    let log = world.file(1, "log");
+    let line = |start: &str| log.lines().find(|line| line.starts_with(start)).map(str::to_owned);
+    assert_eq!(line("YUBA_ATTEMPT="), Some(format!("YUBA_ATTEMPT={}", attempt(1))));
+    assert_eq!(line("YUBA_TASK_TOKEN=").as_deref(), Some("YUBA_TASK_TOKEN=the token"));
+    assert_eq!((line("HOME=").as_deref(), line("YUBA_SERVER=")), (Some("HOME=/nowhere"), None));
+    assert_eq!(line("failed").as_deref(), Some("failed"));
+}
+
+#[tokio::test]
+async fn a_task_runs_as_long_as_anything_it_started() {
+    // The shell ends at once; what it started leaves the process group and lives on.
+    let (launcher, world) = world("setsid sleep 1000 & exit 0");
+    start(&launcher, 1).await;
+    while world.file(1, "end") != "exit code 0" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), TaskStatus::Running);
+    launcher.kill(attempt(1)).await.unwrap();
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 0"));
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+}
+
+#[tokio::test]
+async fn a_later_launcher_knows_what_an_earlier_one_started() {
+    let (earlier, world) = world("exec sleep 1000");
+    start(&earlier, 1).await;
+    drop(earlier);
+    let (later, mut news) = launcher(world.directory.path(), "exit 9");
+    assert_eq!(later.describe(attempt(1)).await.unwrap(), TaskStatus::Running);
+    assert_eq!(start(&later, 1).await, LaunchOutcome::Started);
+    later.kill(attempt(1)).await.unwrap();
+    assert_eq!(news.recv().await, Some(attempt(1)));
+    assert!(matches!(later.describe(attempt(1)).await.unwrap(), TaskStatus::Stopped { .. }));
+}
+
+#[tokio::test]
+async fn there_is_room_for_so_many() {
+    let (launcher, world) = world("exec sleep 1000");
+    assert_eq!([start(&launcher, 1).await, start(&launcher, 2).await], [const { LaunchOutcome::Started }; 2]);
+    assert!(matches!(start(&launcher, 3).await, LaunchOutcome::NoRoom(_)));
+    assert_eq!(launcher.describe(attempt(3)).await.unwrap(), TaskStatus::NeverStarted);
+    launcher.kill(attempt(1)).await.unwrap();
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    assert_eq!(start(&launcher, 3).await, LaunchOutcome::Started);
+    launcher.kill(attempt(2)).await.unwrap();
+    launcher.kill(attempt(3)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_start_that_was_cut_off_is_done_again() {
+    let (launcher, world) = world("exit 0");
+    fs::write(world.directory.path().join(format!("{}.lock", attempt(1))), "").unwrap();
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), TaskStatus::NeverStarted);
+    start(&launcher, 1).await;
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 0"));
+}
