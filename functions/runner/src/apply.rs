@@ -31,7 +31,8 @@ pub(crate) async fn apply(attempt: &Attempt, workspace: &mut Workspace) -> Step<
     let (engine, _) = prepare::for_apply(attempt, workspace)?;
     prepare::reinit(&engine, workspace).await?;
     let outcome = run(&engine, &file).await;
-    keep_errored_state(attempt, workspace.module(), outcome)?;
+    keep_errored_state(attempt, workspace.module())?;
+    outcome?;
     state::store(&engine).await
 }
 
@@ -70,18 +71,12 @@ async fn run(engine: &Engine<'_>, plan: &Path) -> Step<()> {
 }
 
 /// Stores a state that the engine could not save, however the apply ended.
-fn keep_errored_state(attempt: &Attempt, module: &Path, outcome: Step<()>) -> Step<()> {
+fn keep_errored_state(attempt: &Attempt, module: &Path) -> Step<()> {
     let path = module.join(ERRORED);
     if fs::symlink_metadata(&path).is_err() {
-        return outcome;
+        return Ok(());
     }
     attempt.objects.put_file(&attempt.object(object::ERRORED_STATE), &path)?;
     attempt.log.line("The state could not be saved in its backend; it is stored as errored.tfstate.");
-    match outcome {
-        Err(Ended::Failed(mut failure)) => {
-            failure.errored_state = true;
-            Err(Ended::Failed(failure))
-        }
-        other => other,
-    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use yuba_core::attempt::AttemptReport;
 use yuba_core::id::{AttemptId, Phase};
+use yuba_core::job::object;
 use yuba_core::run::{Failure, FailureClass};
 use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, ReportRequest};
 
@@ -93,8 +94,9 @@ async fn attend(server: &Server, token: &SecretString, attempt: &Attempt) -> Att
     pieces.abort();
     let report = match outcome {
         Ok(report) => report,
-        Err(ended) => masked(attempt, ended_report(interrupt, ended, attempt.job.attempt.phase)),
+        Err(ended) => with_errored_state(attempt, ended_report(interrupt, ended, attempt.job.attempt.phase)),
     };
+    let report = masked(attempt, report);
     if let AttemptReport::Failed(failure) = &report {
         attempt.log.line(&format!("Failed: {}", failure.message));
     }
@@ -144,7 +146,7 @@ fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptRep
         (Ended::Failed(failure), Some(Interruption::Told(why))) => AttemptReport::Stopped {
             message: format!("{why}; {}", failure.message),
             acted,
-            errored_state: failure.errored_state,
+            errored_state: false,
         },
         (Ended::Failed(failure), _) => AttemptReport::Failed(*failure),
         (Ended::Interrupted, Some(Interruption::TimedOut(bound))) => AttemptReport::Failed(Failure {
@@ -162,6 +164,17 @@ fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptRep
             AttemptReport::Stopped { message, acted, errored_state: false }
         }
     }
+}
+
+/// Says in the report that a state was left behind, if one was stored.
+fn with_errored_state(attempt: &Attempt, mut report: AttemptReport) -> AttemptReport {
+    let stored = matches!(attempt.objects.open(&attempt.object(object::ERRORED_STATE)), Ok(Some(_)));
+    match &mut report {
+        AttemptReport::Failed(failure) => failure.errored_state = stored,
+        AttemptReport::Stopped { errored_state, .. } => *errored_state = stored,
+        AttemptReport::Planned(_) | AttemptReport::Applied { .. } => {}
+    }
+    report
 }
 
 fn masked(attempt: &Attempt, mut report: AttemptReport) -> AttemptReport {
