@@ -22,8 +22,10 @@ mod run;
 mod server;
 mod settings;
 mod show;
+mod standalone;
 mod state;
 mod variables;
 mod workspace;
 
 pub use run::run;
+pub use standalone::{EngineChoice, EngineOnPath, choose_engine, engines_on_path};

@@ -1,5 +1,6 @@
 //! The arguments of the command line, and who answers them.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -7,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::client;
 use crate::commands::runner;
 use crate::commands::serve::{self, Serve};
+use crate::commands::try_repository::{self, TryArgs};
 use crate::commands::validate::{self, ValidateArgs};
 use crate::done::{Done, code};
 
@@ -28,6 +30,8 @@ enum Verb {
     Runner,
     /// Check manifests: files, or directories that hold them. Needs no server.
     Validate(ValidateArgs),
+    /// Show what Yuba would make of a repository. Needs no server, changes nothing.
+    Try(TryArgs),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -54,6 +58,9 @@ fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Serve(args) => Ok(serve::run(args)?.finish()),
         Verb::Runner => Ok(runner::run()),
         Verb::Validate(args) => Ok(validate::run(&args, cli.options.output.into())?.finish()),
+        Verb::Try(args) => {
+            Ok(try_repository::run(&args, cli.options.output.into(), &environment())?.finish())
+        }
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
@@ -63,6 +70,13 @@ fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
             runtime.block_on(client::run(&cli.options, verb))
         }
     }
+}
+
+/// The environment, read once; what is no text is left out.
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What a root module's files say of itself: backend, engine version, providers. Read without a checkout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gix::objs::tree::EntryKind;
 use hcl_edit::expr::Expression;
-use hcl_edit::structure::{Body, Structure};
+use hcl_edit::structure::{Block, Body, Structure};
 use serde_json::Value;
 use yuba_core::id::TreeId;
 
@@ -21,6 +21,10 @@ pub struct RootModule {
     pub required_versions: Vec<String>,
     /// The providers it requires, by local name.
     pub required_providers: BTreeMap<String, RequiredProvider>,
+    /// The sources of the local modules it calls, as written: `../modules/network`.
+    pub local_calls: BTreeSet<String>,
+    /// Whether it sets a provider up, as root modules do.
+    pub has_provider_block: bool,
     /// Whether there are `.tofu` files, which only OpenTofu reads.
     pub has_tofu_files: bool,
     /// Whether there is any configuration at all.
@@ -96,17 +100,46 @@ impl RootModule {
         self.has_tofu_files |= name.trim_end_matches(".json").rsplit('.').next() == Some("tofu");
         if name.ends_with("json") {
             match serde_json::from_str::<Value>(text) {
-                Ok(root) => each_object(root.get("terraform"), &mut |settings| self.json(settings)),
+                Ok(root) => {
+                    each_object(root.get("terraform"), &mut |settings| self.json(settings));
+                    self.json_blocks(&root);
+                }
                 Err(error) => self.broken.push(format!("{name}:{}: {error}", error.line())),
             }
             return;
         }
         match hcl_edit::parser::parse_body(text) {
-            Ok(body) => body.get_blocks("terraform").for_each(|block| self.settings(&block.body)),
+            Ok(body) => body.blocks().for_each(|block| self.block(block)),
             Err(error) => {
                 self.broken.push(format!("{name}:{}: {}", error.location().line(), error.message()));
             }
         }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block.ident.as_str() {
+            "terraform" => self.settings(&block.body),
+            "provider" => self.has_provider_block = true,
+            "module" => {
+                let source = block.body.get_attribute("source").and_then(|source| source.value.as_str());
+                self.call(source);
+            }
+            _ => {}
+        }
+    }
+
+    fn json_blocks(&mut self, root: &Value) {
+        self.has_provider_block |= root.get("provider").is_some();
+        let mut modules = Vec::new();
+        each_object(root.get("module"), &mut |named| modules.extend(named.values().cloned()));
+        for module in &modules {
+            each_object(Some(module), &mut |module| self.call(module.get("source").and_then(Value::as_str)));
+        }
+    }
+
+    fn call(&mut self, source: Option<&str>) {
+        let local = source.filter(|source| source.starts_with("./") || source.starts_with("../"));
+        self.local_calls.extend(local.map(str::to_owned));
     }
 
     fn settings(&mut self, body: &Body) {
@@ -203,6 +236,17 @@ mod tests {
         assert_eq!(hcl.backend, json.backend);
         assert_eq!(hcl.required_providers["aws"].version.as_deref(), Some("~> 5.0"));
         assert_eq!(hcl.required_providers["old"].source, None);
+    }
+
+    #[test]
+    fn calls_and_providers_are_read_from_both_dialects() {
+        let hcl = "module \"a\" {\n source = \"../m\"\n}\nmodule \"b\" {\n source = \"h/b/c\"\n}\nprovider \"p\" {}\n";
+        let json =
+            r#"{"module": {"a": {"source": "../m"}, "b": [{"source": "h/b/c"}]}, "provider": {"p": {}}}"#;
+        for module in [RootModule::read([("a.tf", hcl)]), RootModule::read([("a.tf.json", json)])] {
+            assert!(module.has_provider_block);
+            assert_eq!(module.local_calls.into_iter().collect::<Vec<_>>(), ["../m"]);
+        }
     }
 
     #[test]

@@ -51,6 +51,13 @@ pub(crate) async fn find(
     choose(&found, wanted, constraint.as_ref())
 }
 
+/// Takes the engine that is asked for among those whose versions are known.
+pub(crate) fn choose_among(found: &[Found], wanted: &EnginePreference) -> Step<Choice> {
+    let constraint = wanted.version.as_deref().map(str::parse::<Constraint>).transpose();
+    let constraint = constraint.map_err(|error| Ended::configuration(format!("engine version: {error}")))?;
+    choose(found, wanted, constraint.as_ref())
+}
+
 fn choose(found: &[Found], wanted: &EnginePreference, constraint: Option<&Constraint>) -> Step<Choice> {
     let fits = |engine: &&Found| {
         wanted.tool.is_none_or(|tool| tool == engine.tool)
@@ -92,7 +99,8 @@ fn describe(engine: &Found) -> String {
     }
 }
 
-fn on_path(ambient: &BTreeMap<String, String>) -> Vec<Found> {
+/// The engines on the PATH, `tofu` first.
+pub(crate) fn on_path(ambient: &BTreeMap<String, String>) -> Vec<Found> {
     let path = ambient.get("PATH").map(String::as_str).unwrap_or_default();
     let is_program = |file: &PathBuf| {
         use std::os::unix::fs::PermissionsExt as _;
@@ -106,7 +114,7 @@ fn on_path(ambient: &BTreeMap<String, String>) -> Vec<Found> {
 }
 
 /// The engine's version: from the cache where the same binary was asked before.
-async fn version_of(engine: &Found, cache: &Path) -> Step<String> {
+pub(crate) async fn version_of(engine: &Found, cache: &Path) -> Step<String> {
     let unreadable = |error| Ended::io("look at", &engine.path, &error);
     let meta = fs::metadata(&engine.path).map_err(unreadable)?;
     let changed = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -9,3 +9,8 @@ pub(crate) mod messages;
 pub(crate) use command::{Exit, Place};
 pub(crate) use find::Found;
 pub(crate) use messages::{Diagnostic, Message};
+
+/// Whether a version fulfils a constraint; `None` where the constraint cannot be read.
+pub(crate) fn fits(constraint: &str, version: &str) -> Option<bool> {
+    constraint.parse::<constraint::Constraint>().ok().map(|constraint| constraint.allows(version))
+}

@@ -57,7 +57,8 @@ impl Found {
 
     fn text(&mut self, path: &Path, text: String) {
         let file = ManifestFile { path: shown(path), text };
-        if is_template(path, &file) {
+        let in_chart = || charts_above(path).any(|chart| chart.join("Chart.yaml").is_file());
+        if is_template(&file, in_chart) {
             let message =
                 "ignored: a template that Helm fills in; check what `helm template` writes".to_owned();
             self.say(path, Severity::Notice, message);
@@ -80,24 +81,25 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-fn is_manifest_name(path: &Path) -> bool {
+/// Whether a file of this name may hold manifests.
+pub(crate) fn is_manifest_name(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| {
         ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
     })
 }
 
-/// Whether Helm fills the file in: it lies in a chart's `templates`, or holds template actions and is no YAML yet.
-fn is_template(path: &Path, file: &ManifestFile) -> bool {
+/// Whether Helm fills a file in: it lies in a chart's `templates`, or holds template actions and is no YAML yet.
+pub(crate) fn is_template(file: &ManifestFile, is_in_chart: impl FnOnce() -> bool) -> bool {
     const ACTIONS: [&str; 8] =
         ["{{-", "{{ .", "{{.", "{{ include", "{{ template", "{{ if", "{{ range", "{{ $"];
     if !ACTIONS.iter().any(|action| file.text.contains(action)) {
         return false;
     }
-    in_chart(path) || !read_set(std::slice::from_ref(file)).held_back.is_empty()
+    is_in_chart() || !read_set(std::slice::from_ref(file)).held_back.is_empty()
 }
 
-fn in_chart(path: &Path) -> bool {
-    let templates = path.ancestors().filter(|above| above.ends_with("templates"));
-    templates.filter_map(Path::parent).any(|chart| chart.join("Chart.yaml").is_file())
+/// The directories of charts that a file may be a template of.
+pub(crate) fn charts_above(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().filter(|above| above.ends_with("templates")).filter_map(Path::parent)
 }

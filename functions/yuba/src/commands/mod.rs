@@ -3,4 +3,5 @@
 pub(crate) mod manifest_files;
 pub(crate) mod runner;
 pub(crate) mod serve;
+pub(crate) mod try_repository;
 pub(crate) mod validate;

@@ -3,6 +3,7 @@
 pub(crate) mod lists;
 pub(crate) mod run;
 pub(crate) mod stack;
+pub(crate) mod try_repository;
 pub(crate) mod validate;
 pub(crate) mod words;
 pub(crate) mod yaml;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -10,12 +10,13 @@ use tempfile::TempDir;
 /// A directory that is gone when the test is over.
 pub(crate) struct Folder {
     dir: TempDir,
+    beside: TempDir,
 }
 
 impl Folder {
     /// An empty directory.
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap(), beside: tempfile::tempdir().unwrap() }
     }
 
     /// An empty Git repository.
@@ -28,6 +29,11 @@ impl Folder {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// A path that is not in it, and goes with it.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.beside.path().join(name)
     }
 
     /// Writes a file, and the directories above it.
@@ -55,6 +61,12 @@ impl Folder {
         }
         let output = run(&mut command);
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Commits everything. Ids are the same in each test run: authors and dates are fixed.
+    pub(crate) fn commit(&self, subject: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", subject]);
     }
 
     /// Runs `yuba` in it; what it printed, and its exit code where that is not 0.
