@@ -11,6 +11,7 @@ mod engine;
 mod hide;
 mod inputs;
 mod interrupt;
+mod local_drift;
 mod lock;
 mod log;
 mod objects;
@@ -27,5 +28,6 @@ mod state;
 mod variables;
 mod workspace;
 
+pub use local_drift::{LocalCheck, LocalCheckError, LocalDrift, check_local_drift};
 pub use run::run;
 pub use standalone::{EngineChoice, EngineOnPath, choose_engine, engines_on_path};

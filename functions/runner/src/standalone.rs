@@ -17,6 +17,10 @@ pub struct EngineOnPath {
 }
 
 impl EngineOnPath {
+    pub(crate) fn new(found: Found) -> Self {
+        Self { found }
+    }
+
     /// Which of the two.
     pub fn tool(&self) -> EngineTool {
         self.found.tool

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::client;
+use crate::commands::drift_local;
 use crate::commands::runner;
 use crate::commands::serve::{self, Serve};
 use crate::commands::try_repository::{self, TryArgs};
@@ -64,6 +65,9 @@ fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
+        }
+        Verb::Client(client::Verb::Drift(client::Drift::Check { local, .. })) if !local.is_empty() => {
+            Ok(drift_local::run(&local, cli.options.output.into(), &environment())?.finish())
         }
         Verb::Client(verb) => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

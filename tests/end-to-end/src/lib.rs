@@ -12,7 +12,7 @@ mod repository;
 mod server;
 mod world;
 
-pub use program::{Ran, run};
+pub use program::{Ran, run, yuba};
 pub use repository::Repository;
 pub use server::Server;
 pub use world::World;

@@ -57,7 +57,7 @@ pub(crate) fn git<S: AsRef<OsStr>>(dir: &Path, arguments: &[S]) -> String {
 }
 
 /// The built `yuba`, in `target/<profile>/` above this test.
-pub(crate) fn yuba() -> PathBuf {
+pub fn yuba() -> PathBuf {
     let here = std::env::current_exe().expect("a test knows its own program");
     let profile = here.ancestors().nth(2).expect("tests lie in target/<profile>/deps");
     let path = profile.join("yuba");

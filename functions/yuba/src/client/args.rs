@@ -232,7 +232,11 @@ pub(crate) enum Drift {
     /// Check now; exits with 2 where there is drift.
     Check {
         /// `name` or `namespace/name`.
-        stack: String,
+        #[arg(required_unless_present = "local")]
+        stack: Option<String>,
+        /// Check plain directories instead, without a server: in a private copy, changing and locking nothing.
+        #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "stack")]
+        local: Vec<PathBuf>,
     },
 }
 

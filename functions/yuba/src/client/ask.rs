@@ -40,7 +40,7 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
         Verb::Recover(run) => asker.of_run(run, "recover").await,
         Verb::Pause(everything) => asker.pause(everything, "pause").await,
         Verb::Unpause(everything) => asker.pause(everything, "unpause").await,
-        Verb::Drift(Drift::Check { stack }) => asker.check_drift(&stack).await,
+        Verb::Drift(Drift::Check { stack: Some(stack), .. }) => asker.check_drift(&stack).await,
         Verb::Patch { name, patch, .. } => asker.patch(&name, &patch).await,
         other => bail!("{other:?} changes nothing"),
     }

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-pub(crate) use args::Verb;
-use args::{Drift, Listed, Show};
+pub(crate) use args::{Drift, Verb};
+use args::{Listed, Show};
 use ask::Asker;
 pub(crate) use options::Options;
 

@@ -1,5 +1,6 @@
 //! The commands: one module each; every one takes its arguments and gives a [`crate::done::Done`].
 
+pub(crate) mod drift_local;
 pub(crate) mod manifest_files;
 pub(crate) mod runner;
 pub(crate) mod serve;

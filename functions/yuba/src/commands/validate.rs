@@ -60,7 +60,7 @@ fn repository_of(file: &Path) -> Option<PathBuf> {
 }
 
 /// What the files of a root module in a working copy say; `None` where there is no such directory.
-fn read_module(directory: &Path) -> Option<RootModule> {
+pub(crate) fn read_module(directory: &Path) -> Option<RootModule> {
     let entries = fs::read_dir(directory).ok()?;
     let files: Vec<(String, String)> = entries
         .filter_map(Result::ok)

@@ -1,5 +1,6 @@
 //! What people read, made by pure functions: one module per kind of thing that is shown.
 
+pub(crate) mod drift_local;
 pub(crate) mod lists;
 pub(crate) mod run;
 pub(crate) mod stack;

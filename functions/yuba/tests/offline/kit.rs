@@ -63,6 +63,14 @@ impl Folder {
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// Runs a program in it that must succeed.
+    pub(crate) fn run(&self, program: &str, arguments: &[&str], environment: &[(&str, &str)]) {
+        let mut command = Command::new(program);
+        command.current_dir(self.path()).args(arguments).envs(environment.iter().copied());
+        let output = run(&mut command);
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// Commits everything. Ids are the same in each test run: authors and dates are fixed.
     pub(crate) fn commit(&self, subject: &str) {
         self.git(&["add", "--all"]);

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod drift_local;
 mod kit;
 mod try_repository;
 mod validate;

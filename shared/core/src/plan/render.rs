@@ -43,6 +43,12 @@ pub fn plan(summary: &PlanSummary, view: &View<'_>) -> String {
     text
 }
 
+/// Some changes of a plan, as text.
+pub fn changes(changes: &[ResourceChange], view: &View<'_>) -> String {
+    let shown = changes.iter().filter(|change| view.shows(&change.address));
+    shown.map(|change| resource(change, view.styles)).collect()
+}
+
 /// What was changed outside, as text.
 pub fn drift(drift: &[ResourceDrift], view: &View<'_>) -> String {
     let mut text = String::new();

@@ -6,6 +6,7 @@ mod changes;
 mod crash;
 mod drift;
 mod faults;
+mod local_drift;
 
 /// A network of this name; its description is what tests change.
 fn network(name: &str, description: &str) -> String {
