@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::client;
 use crate::commands::drift_local;
+use crate::commands::push_hook;
 use crate::commands::runner;
 use crate::commands::serve::{self, Serve};
 use crate::commands::try_repository::{self, TryArgs};
@@ -33,6 +34,9 @@ enum Verb {
     Validate(ValidateArgs),
     /// Show what Yuba would make of a repository. Needs no server, changes nothing.
     Try(TryArgs),
+    /// What a Git server's hooks call, to tell of a push at once.
+    #[command(subcommand)]
+    Hook(push_hook::Hook),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -62,6 +66,7 @@ fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Try(args) => {
             Ok(try_repository::run(&args, cli.options.output.into(), &environment())?.finish())
         }
+        Verb::Hook(hook) => Ok(push_hook::run(&hook, cli.options.server())?.finish()),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

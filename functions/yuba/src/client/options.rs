@@ -70,6 +70,11 @@ impl Options {
         Client::new(&self.server, self.token.clone().or_else(|| self.stored_token()))
     }
 
+    /// The URL of the server that is meant.
+    pub(crate) fn server(&self) -> &str {
+        self.server.trim_end_matches('/')
+    }
+
     /// Who asks.
     pub(crate) fn who(&self) -> Option<String> {
         self.who.clone()

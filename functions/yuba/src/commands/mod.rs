@@ -2,6 +2,7 @@
 
 pub(crate) mod drift_local;
 pub(crate) mod manifest_files;
+pub(crate) mod push_hook;
 pub(crate) mod runner;
 pub(crate) mod serve;
 pub(crate) mod try_repository;

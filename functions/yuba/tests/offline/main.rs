@@ -4,5 +4,6 @@
 
 mod drift_local;
 mod kit;
+mod push_hook;
 mod try_repository;
 mod validate;

@@ -10,4 +10,4 @@ mod verify;
 
 pub use address::RepositoryAddress;
 pub use parse::{HeadCommit, Notice, ParseError, Push, RefChange, Repositories, parse};
-pub use verify::{Scheme, Unverified, Verified, verify};
+pub use verify::{Scheme, Unverified, Verified, sign, verify};
