@@ -26,6 +26,8 @@ pub(crate) enum Format {
     Table,
     /// One JSON document.
     Json,
+    /// One YAML document.
+    Yaml,
 }
 
 /// What a command printed, were it a program of its own.
@@ -48,6 +50,11 @@ impl Done {
     /// A JSON document on standard output, and an exit code.
     pub(crate) fn json(value: &Value, code: u8) -> Self {
         Self::text(format!("{value:#}\n"), code)
+    }
+
+    /// A YAML document on standard output, and an exit code.
+    pub(crate) fn yaml(value: &Value, code: u8) -> Self {
+        Self::text(crate::render::yaml::write(value), code)
     }
 
     /// A failure: what happened, with its causes.

@@ -59,7 +59,8 @@ impl From<Output> for Format {
     fn from(output: Output) -> Self {
         match output {
             Output::Table | Output::Wide => Self::Table,
-            Output::Json | Output::Yaml => Self::Json,
+            Output::Json => Self::Json,
+            Output::Yaml => Self::Yaml,
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn run(
     Ok(match format {
         Format::Table => Done::text(render::drift_local::text(&checked), code),
         Format::Json => Done::json(&render::drift_local::json(&checked), code),
+        Format::Yaml => Done::yaml(&render::drift_local::json(&checked), code),
     })
 }
 

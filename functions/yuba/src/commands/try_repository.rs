@@ -55,6 +55,7 @@ pub(crate) fn run(
     Ok(match output {
         Format::Table => Done::text(render::try_repository::text(&trial), code::FINE),
         Format::Json => Done::json(&render::try_repository::json(&trial), code::FINE),
+        Format::Yaml => Done::yaml(&render::try_repository::json(&trial), code::FINE),
     })
 }
 

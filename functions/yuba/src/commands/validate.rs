@@ -33,6 +33,7 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> anyhow::Result<Done> {
     Ok(match format {
         Format::Table => Done::text(render::validate::text(&set), code),
         Format::Json => Done::json(&render::validate::json(&set), code),
+        Format::Yaml => Done::yaml(&render::validate::json(&set), code),
     })
 }
 

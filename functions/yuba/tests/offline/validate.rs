@@ -109,9 +109,11 @@ fn the_code_beside_the_manifests_settles_the_backend() {
 }
 
 #[test]
-fn programs_get_json() {
+fn programs_get_json_or_yaml() {
     let folder = Folder::new();
     folder.write("a.yaml", &[SOURCE, &stack("a", "")].join("---\n"));
+    let yaml = folder.yuba(&["validate", "-o", "yaml", "a.yaml"]);
+    assert!(yaml.contains("stacks:\n  - infra/a\n"), "{yaml}");
     insta::assert_snapshot!(folder.yuba(&["validate", "-o", "json", "a.yaml"]), @r#"
     {
       "items": [
