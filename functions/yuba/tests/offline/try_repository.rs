@@ -35,7 +35,7 @@ fn try_it(folder: &Folder, arguments: &[&str]) -> String {
 /// The lines after a text, without their indentation.
 fn after(said: &str, text: &str) -> String {
     let rest = said.split_once(text).unwrap().1;
-    rest.lines().map(str::trim).collect::<Vec<_>>().join("\n")
+    rest.trim_start().lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
 fn stack(name: &str, path: &str, spec: &str) -> String {
