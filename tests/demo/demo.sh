@@ -21,7 +21,7 @@ show git -C "$repo" push --quiet origin main
 
 step "2. yuba serve reads the stacks from its manifests, and plans them"
 export TF_CLI_CONFIG_FILE
-TF_CLI_CONFIG_FILE=$("$bin/terraform-provider-toy" mirror "$dir/mirror")
+TF_CLI_CONFIG_FILE=$("$bin/toy-mirror" "$dir/mirror")
 start_server
 yuba wait infra/network-dev --for applied,unchanged --timeout 120s
 show yuba get sources
@@ -48,7 +48,10 @@ show yuba secret list
 
 step "6. The server is killed with kill -9 in the middle of an apply, and started again"
 hold create toy_instance.app-dev
-append environments/dev/network/main.tf 'resource "toy_instance" "app" { name = "app-dev" }'
+append environments/dev/network/main.tf 'resource "toy_instance" "app" {
+  name  = "app-dev"
+  image = "debian-12"
+}'
 commit_and_push "Add an instance to dev"
 yuba wait infra/network-dev --for applying --timeout 120s
 until_begun create toy_instance i-app-dev
@@ -57,7 +60,7 @@ kill_server
 release
 start_server
 yuba wait infra/network-dev --for applied --timeout 120s
-show yuba get runs --stack infra/network-dev
+show yuba get runs infra/network-dev
 show_line "made exactly once:"
 show grep -c '"verb":"create","phase":"done","type":"toy_instance"' "$TOY_CLOUD_DIR/journal.ndjson"
 
@@ -74,7 +77,7 @@ yuba wait infra/network-dev --for failed --timeout 120s
 show yuba show run infra/network-dev
 release
 yuba wait infra/network-dev --for applied --timeout 120s
-show yuba get runs --stack infra/network-dev
+show yuba get runs infra/network-dev
 
 step "8. Somebody changes prod by hand, behind tofu's back"
 show sed -i 's/"eu-2"/"us-1"/; s/"flow logs"/"changed by hand"/' "$TOY_CLOUD_DIR/toy_network/net-prod.json"

@@ -47,7 +47,7 @@ async fn try_once(ports: &Ports, stack: StackId, message: &Message) -> Result<Op
     if commit(ports, &loaded, &decision).await? != Committed::Done {
         return Ok(None);
     }
-    info!(stack = %decision.stack.name, cause = ?message.cause, report = %decision.report.join("; "), "decided");
+    info!(stack = %decision.stack.name, report = %decision.report.join("; "), "decided");
     act(ports, &decision.stack).await?;
     Ok(Some(Handled { report: decision.report }))
 }

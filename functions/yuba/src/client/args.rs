@@ -104,6 +104,8 @@ pub(crate) enum Verb {
         /// `name` or `namespace/name`.
         stack: String,
     },
+    /// Wait until a stack's current or last run is in a state.
+    Wait(Wait),
     /// Write secrets and config maps, or list their names and keys.
     #[command(subcommand)]
     Secret(Secret),
@@ -120,6 +122,22 @@ pub(crate) enum Verb {
         #[arg(short, long, value_name = "JSON")]
         patch: String,
     },
+}
+
+/// What is waited for.
+#[derive(Debug, Args)]
+pub(crate) struct Wait {
+    /// `name` or `namespace/name`.
+    pub(crate) stack: String,
+    /// The state, or several: `applied,unchanged`.
+    #[arg(long = "for", value_name = "STATE", value_delimiter = ',', required = true)]
+    pub(crate) states: Vec<String>,
+    /// Only with this revision, or the beginning of its commit id.
+    #[arg(long)]
+    pub(crate) revision: Option<String>,
+    /// How long to wait: `30s`, `5m`.
+    #[arg(long, default_value = "5m")]
+    pub(crate) timeout: String,
 }
 
 /// What can be listed.

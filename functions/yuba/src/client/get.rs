@@ -76,8 +76,8 @@ pub(crate) async fn describe(asker: &Asker<'_>, stack: &str) -> Result<ExitCode>
 }
 
 /// Shows a run; a failed one with its error and the last 40 lines of its log.
-pub(crate) async fn run(asker: &Asker<'_>, run: &str) -> Result<ExitCode> {
-    let path = format!("/api/v1/runs/{}", encode(run));
+pub(crate) async fn run(asker: &Asker<'_>, target: &str) -> Result<ExitCode> {
+    let path = format!("/api/v1/runs/{}", encode(&meant(asker, target).await?));
     let detail: RunDetail = asker.client.get(&path, &[]).await?;
     let log = match &detail.failure {
         Some(_) => {

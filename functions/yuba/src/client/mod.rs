@@ -7,6 +7,7 @@ mod get;
 mod http;
 mod options;
 mod secret;
+mod wait;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Drift(Drift::List) => get::drifted(&asker).await,
         Verb::Outputs { stack, reveal } => get::outputs(&asker, &stack, reveal).await,
         Verb::Inventory { stack } => get::inventory(&asker, &stack).await,
+        Verb::Wait(what) => wait::run(&asker, &what).await,
         Verb::Secret(secret) => secret::run(&asker, secret).await,
         changing => ask::run(&asker, changing).await,
     }
