@@ -86,7 +86,7 @@ release() { printf '{}\n' >"$TOY_CLOUD_DIR/control.json"; }
 
 # Waits until the cloud has begun a call.
 until_begun() { # verb, type, id
-    until grep -q "\"verb\":\"$1\",\"phase\":\"begin\",\"type\":\"$2\",\"id\":\"$3\"" "$TOY_CLOUD_DIR/journal.ndjson" 2>/dev/null; do
+    until grep -q "\"event\":\"begin\",\"verb\":\"$1\",\"type\":\"$2\",\"id\":\"$3\"" "$TOY_CLOUD_DIR/journal.ndjson" 2>/dev/null; do
         kill -0 "$server" 2>/dev/null || die "yuba serve ended"
         sleep 0.1
     done

@@ -18,6 +18,8 @@ use crate::Api;
 use crate::lookup;
 use crate::view::run as view;
 
+/// The piece of which an attempt's header alone was sent: it sorts before the name of any piece.
+const HEADED: &str = ".";
 /// How many pieces of a log are read at once.
 const PIECES_AT_ONCE: usize = 100;
 
@@ -162,13 +164,14 @@ impl Follower {
     async fn look_at_log(&mut self, run: &Run) -> Result<(), PortError> {
         while let Some(note) = run.attempts.get(self.place.attempt) {
             if self.place.piece.is_empty() {
+                HEADED.clone_into(&mut self.place.piece);
                 self.send_log(&header(note.id));
             }
             self.send_pieces(note.id).await?;
             if note.ended.is_none() {
                 return Ok(());
             }
-            if self.place.piece.is_empty() {
+            if self.place.piece == HEADED {
                 self.send_whole(note.id).await?;
             }
             self.place = Place { attempt: self.place.attempt + 1, piece: String::new() };
@@ -179,7 +182,7 @@ impl Follower {
     async fn send_pieces(&mut self, attempt: AttemptId) -> Result<(), PortError> {
         let prefix = pieces_prefix(self.stack, attempt);
         loop {
-            let after = (!self.place.piece.is_empty()).then(|| format!("{prefix}{}", self.place.piece));
+            let after = Some(format!("{prefix}{}", self.place.piece));
             let keys = self.api.ports.blobs.list(&prefix, after.as_deref(), PIECES_AT_ONCE).await?;
             if keys.is_empty() {
                 return Ok(());

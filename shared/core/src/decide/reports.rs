@@ -99,7 +99,7 @@ impl Draft {
             checks: before.map_or(0, |drift| drift.checks).saturating_add(1),
         });
         if !known {
-            self.publish(EventKind::DriftDetected, format!("Drift detected: {resources} resources"));
+            self.publish(EventKind::DriftDetected, drift_sentence(resources));
         }
         self.remediate(run, report);
         let ended = self.run.clone();
@@ -224,6 +224,12 @@ impl Draft {
             format!("{MANY} or more stacks fail of the same error; their retries wait behind this one.");
         self.publish(EventKind::RetriesPaused, message);
     }
+}
+
+/// What lists show of drift.
+pub(super) fn drift_sentence(resources: u32) -> String {
+    let noun = if resources == 1 { "resource" } else { "resources" };
+    format!("Drift detected: {resources} {noun}")
 }
 
 /// How many resources a drift check found changed: those seen outside, or else those that a plan would change.

@@ -1,6 +1,7 @@
 //! How a stack stands, in the words that people of tofu-controller know.
 
 use super::draft::Draft;
+use super::reports::drift_sentence;
 use crate::id::Phase;
 use crate::run::{Run, RunKind, RunState, Waiting};
 use crate::stack::{Ready, Shown};
@@ -73,9 +74,7 @@ impl Draft {
     }
 
     fn drift_sentence(&self) -> String {
-        let count = self.stack.drift.as_ref().map_or(0, |drift| drift.resources);
-        let noun = if count == 1 { "resource" } else { "resources" };
-        format!("Drift detected: {count} {noun}")
+        drift_sentence(self.stack.drift.as_ref().map_or(0, |drift| drift.resources))
     }
 }
 
