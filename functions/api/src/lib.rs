@@ -26,11 +26,6 @@ pub use openapi::description;
 /// State files may be large; everything else is small.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Where an uploaded state file of a stack that is adopted lies among the blobs, until its first plan takes it over.
-pub fn state_import_object(stack: yuba_core::id::StackId) -> String {
-    format!("state-imports/{stack}")
-}
-
 /// What the API works with.
 #[derive(Clone)]
 pub struct Api {

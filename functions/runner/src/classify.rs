@@ -43,6 +43,9 @@ const TRANSIENT: [(&str, &str); 15] = [
     ("service unavailable", ""),
 ];
 
+/// How `init` of both engines begins before it says what is wrong.
+const PREAMBLE: &str = "encountered problems during initiali";
+
 /// Summaries that say that the code, a variable or a constraint is wrong.
 const CONFIGURATION: [&str; 34] = [
     "unsupported",
@@ -84,7 +87,8 @@ const CONFIGURATION: [&str; 34] = [
 /// What went wrong, from what the engine said.
 pub(crate) fn failure(diagnostics: &[Diagnostic], exit: &Exit, doing: &str) -> Ended {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error).collect();
-    let Some(first) = errors.first() else {
+    let telling = errors.iter().find(|error| !error.summary.contains(PREAMBLE));
+    let Some(first) = telling.or(errors.first()) else {
         return silent(exit, doing);
     };
     let detail: Vec<String> = errors.iter().map(|diagnostic| diagnostic.text()).collect();

@@ -8,7 +8,7 @@ use std::mem;
 use yuba_core::attempt::AttemptReport;
 use yuba_core::drift::DriftReport;
 use yuba_core::id::FileDigest;
-use yuba_core::job::{BeforePlan, attempt_prefix, object};
+use yuba_core::job::{BeforePlan, attempt_prefix, object, state_import_object};
 use yuba_core::plan::digest::{DigestContext, content_digest};
 use yuba_core::plan::render::{self, View};
 use yuba_core::plan::summary::{PlanReport, PlanSummary};
@@ -46,15 +46,22 @@ async fn mend_backend(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
         None => Ok(()),
         Some(BeforePlan::Unlock(lock)) => engine.text("unlock", &["force-unlock", "-force", lock]).await,
         Some(BeforePlan::PushState(from)) => {
-            let key = format!("{}{}", attempt_prefix(attempt.job.stack, *from), object::ERRORED_STATE);
-            let stored = attempt.objects.open(&key)?;
-            let stored = stored.ok_or_else(|| Ended::configuration(format!("there is no {key} to push")))?;
-            let file = workspace.beside(object::ERRORED_STATE);
-            planfile::copy(stored, &file)?;
-            let arguments = ["state".as_ref(), "push".as_ref(), file.as_os_str()];
-            engine.text("push", &arguments).await
+            let prefix = attempt_prefix(attempt.job.stack, *from);
+            push(engine, workspace, &format!("{prefix}{}", object::ERRORED_STATE)).await
+        }
+        Some(BeforePlan::ImportState) => {
+            push(engine, workspace, &state_import_object(attempt.job.stack)).await
         }
     }
+}
+
+/// Pushes a stored state into the backend. The engine refuses one that is older, or another's.
+async fn push(engine: &Engine<'_>, workspace: &Workspace, key: &str) -> Step<()> {
+    let stored = engine.attempt.objects.open(key)?;
+    let stored = stored.ok_or_else(|| Ended::configuration(format!("there is no {key} to push")))?;
+    let file = workspace.beside("pushed.tfstate");
+    planfile::copy(stored, &file)?;
+    engine.text("push", &["state".as_ref(), "push".as_ref(), file.as_os_str()]).await
 }
 
 /// A plan that was made.

@@ -55,6 +55,8 @@ pub enum BeforePlan {
     Unlock(String),
     /// Push the `errored.tfstate` that this attempt stored.
     PushState(AttemptId),
+    /// Push the state that was uploaded when the stack was adopted.
+    ImportState,
 }
 
 impl Job {
@@ -72,6 +74,11 @@ pub fn attempt_prefix(stack: StackId, attempt: AttemptId) -> String {
 /// The object that holds the packed tree.
 pub fn artifact_object(tree: &TreeId) -> String {
     format!("artifacts/{tree}.tar.zst")
+}
+
+/// The object that holds the state file that was uploaded when a stack was adopted.
+pub fn state_import_object(stack: StackId) -> String {
+    format!("state-imports/{stack}")
 }
 
 /// Names of the objects below an attempt's prefix.

@@ -56,6 +56,13 @@ pub(crate) fn git<S: AsRef<OsStr>>(dir: &Path, arguments: &[S]) -> String {
     run(&mut command).ok()
 }
 
+/// The engine that is on the PATH: tofu before terraform, as Yuba looks for them.
+pub(crate) fn engine() -> &'static str {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |name: &str| std::env::split_paths(&path).any(|directory| directory.join(name).exists());
+    if there("tofu") { "tofu" } else { "terraform" }
+}
+
 /// The built `yuba`, in `target/<profile>/` above this test.
 pub fn yuba() -> PathBuf {
     let here = std::env::current_exe().expect("a test knows its own program");

@@ -1,12 +1,13 @@
 //! A repository, a server, a cloud, and a small language over the three.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 use yuba_toy_cloud::Cloud;
 
-use crate::program::Ran;
+use crate::program::{Ran, engine, run};
 use crate::repository::Repository;
 use crate::server::Server;
 
@@ -49,13 +50,34 @@ impl World {
 
     /// Starts the server (again).
     pub fn start(&mut self) {
+        let environment = self.environment();
+        let manifests = format!("{}@main//flux", self.repository.url());
+        self.server = Some(Server::start(
+            self.dir.path(),
+            &environment,
+            &["--manifests", &manifests, "--manifests-interval", "1s"],
+        ));
+    }
+
+    /// Applies a stack's code as its old controller would have, elsewhere; the path of the state that this left.
+    pub fn applied_elsewhere(&self, stack: &str) -> String {
+        let code = self.repository.work().join("stacks").join(stack);
+        let elsewhere = self.dir.path().join("elsewhere");
+        std::fs::create_dir_all(&elsewhere).expect("a directory can be made");
+        std::fs::copy(code.join("main.tf"), elsewhere.join("main.tf")).expect("files can be copied");
+        for arguments in [&["init", "-input=false"][..], &["apply", "-input=false", "-auto-approve"]] {
+            let mut command = Command::new(engine());
+            run(command.args(arguments).current_dir(&elsewhere).envs(self.environment())).ok();
+        }
+        elsewhere.join("terraform.tfstate").display().to_string()
+    }
+
+    fn environment(&self) -> [(&'static str, String); 2] {
         let config = yuba_toy_cloud::shared_mirror().unwrap_or_else(|error| panic!("{error}"));
-        let environment = [
+        [
             ("TF_CLI_CONFIG_FILE", config.display().to_string()),
             ("TOY_CLOUD_DIR", self.cloud.dir().display().to_string()),
-        ];
-        let manifests = format!("{}@main//flux", self.repository.url());
-        self.server = Some(Server::start(self.dir.path(), &environment, &["--manifests", &manifests]));
+        ]
     }
 
     /// The running server.

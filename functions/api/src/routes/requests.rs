@@ -25,7 +25,7 @@ use yuba_ports::{Committed, PortError, PutMode};
 use crate::extract::{Body, Params, run_id, stack_name};
 use crate::problem::Problem;
 use crate::wire::{AskBody, Asked, PatchBody, ProblemBody, RequestState};
-use crate::{Api, lookup, state_import_object, view};
+use crate::{Api, lookup, view};
 
 pub(crate) use ask::Verb;
 
@@ -208,7 +208,7 @@ async fn submit(api: &Api, wish: Wish) -> Result<Response, Problem> {
         return Err(Problem::refused(why));
     }
     if let Some(file) = state_file {
-        let key = state_import_object(stack.id);
+        let key = yuba_core::job::state_import_object(stack.id);
         api.ports.blobs.put(&key, file.as_bytes(), PutMode::Replace).await?;
     }
     store(api, &request).await?;

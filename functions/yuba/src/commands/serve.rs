@@ -10,8 +10,9 @@ use clap::Args;
 use secrecy::SecretString;
 use tokio::runtime::Runtime;
 use tracing::Level;
-use yuba_core::id::ManifestSetName;
+use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::manifest_root::ManifestRoot;
+use yuba_core::time::Span;
 
 use crate::done::Done;
 use crate::logs::{self, LogFormat};
@@ -29,6 +30,12 @@ pub(crate) struct Serve {
     /// Where manifests are read from: a directory, or a Git URL with reference and subdirectory.
     #[arg(long, value_name = "PATH_OR_GIT_URL[@REF][//SUBDIR]")]
     manifests: Vec<String>,
+    /// How often they are looked at; a webhook of their repository wakes them at once.
+    #[arg(long, value_name = "DURATION", default_value = "1m")]
+    manifests_interval: Span,
+    /// The secret with the credentials for manifests in Git, as `yuba secret set` wrote it.
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    manifests_secret: Option<SecretName>,
     /// How many plans and applies may run at once [default: the number of processor cores, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     tasks: Option<u16>,
@@ -67,6 +74,8 @@ impl Serve {
             data: self.data,
             listen: self.listen,
             manifests,
+            manifests_interval: self.manifests_interval,
+            manifests_secret: self.manifests_secret,
             tasks: self.tasks.map_or(cores, usize::from),
             webhook_secrets,
             program: std::env::current_exe().context("the path of this program cannot be found")?,

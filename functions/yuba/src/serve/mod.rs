@@ -18,7 +18,8 @@ use anyhow::Context;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use yuba_core::id::ManifestSetName;
+use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::time::Span;
 use yuba_local::LocalSettings;
 use yuba_ports::{Ports, QueueName};
 use yuba_source::SourceSettings;
@@ -42,6 +43,10 @@ pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
     /// The configured places of manifests.
     pub(crate) manifests: Vec<ManifestSetName>,
+    /// How often they are looked at.
+    pub(crate) manifests_interval: Span,
+    /// The secret with the credentials for those in Git.
+    pub(crate) manifests_secret: Option<SecretName>,
     /// How many tasks may run at once.
     pub(crate) tasks: usize,
     /// Secrets that webhooks are signed with.
@@ -72,6 +77,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     work.spawn(http::serve(listener, http::routes(&ports, &settings, &handles), stopping.clone()));
     let sources = Arc::new(SourceSettings {
         manifests: settings.manifests.clone(),
+        manifests_interval: settings.manifests_interval,
+        manifests_secret: settings.manifests_secret.clone(),
         ..SourceSettings::new(handles.paths.git.clone())
     });
     yuba_source::configure(&ports, &settings.manifests).await?;

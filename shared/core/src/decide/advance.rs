@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, AttemptState};
 use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::{AttemptId, Phase};
-use crate::job::{Job, PlanToApply};
+use crate::job::{BeforePlan, Job, PlanToApply};
 use crate::run::{AttemptNote, RunKind, RunState, Waiting};
 use crate::schedule::PLAN_MAX_AGE;
 use crate::source::Reason;
@@ -97,6 +97,7 @@ impl Draft {
         let new_in_manifest = self.definition.as_ref().is_some_and(|definition| definition.spec.state_is_new);
         match self.stack.adopted {
             Some(crate::request::Adoption::Imported) => {
+                self.on_run(|run| run.before_plan = Some(BeforePlan::ImportState));
                 self.issue(Phase::Plan);
                 true
             }

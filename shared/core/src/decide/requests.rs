@@ -223,7 +223,7 @@ impl Draft {
         }
         let because = match &before {
             BeforePlan::Unlock(lock) => Reason::Asked(format!("{} asked to release lock {lock}", by.who)),
-            BeforePlan::PushState(_) => {
+            BeforePlan::PushState(_) | BeforePlan::ImportState => {
                 Reason::Asked(format!("{} asked to push the state that was left behind", by.who))
             }
         };

@@ -75,3 +75,16 @@ fn a_rejected_plan_is_dropped_and_kubectl_hands_can_approve_the_next() {
     world.yuba(&["patch", "terraform", "prod", "--type=merge", "-p", &patch]).ok();
     world.wait("prod", "applied");
 }
+
+#[test]
+fn a_stack_whose_state_lives_elsewhere_waits_and_is_adopted_with_it() {
+    let mut world = World::new();
+    world.stack("prod", &network("prod", "one"), "approvePlan: auto");
+    world.repository.replace("flux/prod.yaml", "  annotations: {yuba.dev/state: new}\n", "");
+    let state = world.applied_elsewhere("prod");
+    world.begin();
+    world.wait("prod", "awaiting-adoption");
+    world.yuba(&["adopt", "prod", "--state", &state]).ok();
+    world.wait("prod", "unchanged");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-prod"], "nothing was made a second time");
+}

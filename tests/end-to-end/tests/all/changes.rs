@@ -42,7 +42,7 @@ fn a_force_push_back_is_newer_than_what_it_took_back() {
 fn a_dependant_is_planned_when_its_dependency_is_applied_and_reads_its_outputs() {
     let mut world = World::new();
     world.stack("base", &network("base", "one"), "approvePlan: auto\nwriteOutputsToSecret: {name: base-out}");
-    let code = "variable \"network_id\" {\n  type = string\n}\n\nresource \"toy_instance\" \"vm\" {\n  name       = \"vm\"\n  network_id = var.network_id\n}\n";
+    let code = "variable \"network_id\" {\n  type = string\n}\n\nresource \"toy_instance\" \"vm\" {\n  name       = \"vm\"\n  image      = \"debian-12\"\n  network_id = var.network_id\n}\n";
     let spec = "approvePlan: auto\ndependsOn: [{name: base}]\nvarsFrom: [{kind: Secret, name: base-out}]";
     world.stack("app", code, spec);
     world.begin();

@@ -3,6 +3,7 @@
 use super::world::World;
 use crate::effect::Effect;
 use crate::id::{PlanId, SecretName, StackName};
+use crate::job::BeforePlan;
 use crate::request::{Adoption, Ask};
 use crate::run::{RunState, Waiting};
 use crate::source::Reason;
@@ -147,6 +148,20 @@ fn a_first_plan_whose_state_may_live_elsewhere_waits_for_adoption() {
     assert!(world.ask(APPROVE).starts_with("refused: the first plan waits for a word on its state"));
     world.ask(Ask::Adopt(Adoption::New));
     assert_eq!(world.states(), "applying");
+}
+
+#[test]
+fn an_imported_state_is_pushed_before_the_stack_is_planned_again() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned_as("first", |report| {
+        report.backend_named = false;
+        report.state_was_empty = true;
+    });
+    world.ask(Ask::Adopt(Adoption::Imported));
+    assert_eq!(world.out().job.before_plan, Some(BeforePlan::ImportState));
+    world.planned("");
+    assert_eq!(world.states(), "unchanged", "what the old controller made is adopted as it stands");
 }
 
 #[test]
