@@ -57,6 +57,7 @@ pub(crate) fn git<S: AsRef<OsStr>>(dir: &Path, arguments: &[S]) -> String {
 }
 
 /// The engine that is on the PATH: tofu before terraform, as Yuba looks for them.
+#[expect(clippy::disallowed_methods, reason = "tests look where people's shells look")]
 pub(crate) fn engine() -> &'static str {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &str| std::env::split_paths(&path).any(|directory| directory.join(name).exists());
