@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use yuba_core::id::{StackName, TreeId};
 use yuba_git::Repository;
-use yuba_git::closure::{Index, StackPaths};
+use yuba_git::closure::{Before, Index, StackPaths};
 
 const STACKS: usize = 10_000;
 const MODULES: usize = 1_000;
@@ -44,12 +44,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let affected = Index::affected(&repository, &before, &after)?;
     let unknown = started.elapsed();
 
+    let digests = before.by_stack.iter().map(|(name, closure)| (name.clone(), closure.digest)).collect();
+    let before = Before { tree: old, digests };
     let started = Instant::now();
     let mut index = Index::from_bytes(&bytes);
     let restored = started.elapsed();
-    let before = index.closures(&repository, &old, &stacks)?;
     let after = index.closures(&repository, &new, &stacks)?;
-    let again = Index::affected(&repository, &before, &after)?;
+    let again = index.affected_since(&repository, &before, &after, &stacks)?;
     let known = started.elapsed();
 
     let problems: usize = after.by_stack.values().map(|closure| closure.problems.len()).sum();

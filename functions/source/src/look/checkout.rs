@@ -7,7 +7,7 @@ use yuba_core::id::{SourceName, StackName, TreeId};
 use yuba_core::spec::SourceSpec;
 use yuba_git::Repository;
 use yuba_git::artifact::{self, PackError};
-use yuba_git::closure::{ChangedPath, Closures, Index, IndexError, StackPaths};
+use yuba_git::closure::{Before, ChangedPath, Closures, Index, IndexError, StackPaths};
 use yuba_git::fetch::{Credentials, Fetched};
 use yuba_ports::PortError;
 
@@ -37,8 +37,8 @@ pub(crate) struct Work {
     pub(crate) repository: Repository,
     /// All stacks of the source.
     pub(crate) stacks: BTreeMap<StackName, StackPaths>,
-    /// The tree that was seen before.
-    pub(crate) old: Option<TreeId>,
+    /// The tree that was seen before, and what of it is recorded.
+    pub(crate) before: Option<Before>,
     /// The tree that is seen now.
     pub(crate) new: TreeId,
     /// A stored index; only spares work.
@@ -64,10 +64,9 @@ pub(crate) async fn closures(work: Work) -> Result<Result<Worked, Trouble>, Port
 fn work_out(work: &Work) -> Result<Worked, IndexError> {
     let mut index = work.index.as_deref().map(Index::from_bytes).unwrap_or_default();
     let closures = index.closures(&work.repository, &work.new, &work.stacks)?;
-    let changed = work.old.as_ref().and_then(|old| {
+    let changed = work.before.as_ref().and_then(|before| {
         // A cache that was lost has fetched the new revision alone: then only the reasons are missing.
-        let former = index.closures(&work.repository, old, &work.stacks).ok()?;
-        Index::affected(&work.repository, &former, &closures).ok()
+        index.affected_since(&work.repository, before, &closures, &work.stacks).ok()
     });
     Ok(Worked { closures, changed, index: index.to_bytes() })
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use yuba_core::id::StackName;
+use yuba_core::id::{ClosureDigest, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::source::Source;
+use yuba_git::closure::Before;
 use yuba_git::fetch::Fetched;
 use yuba_ports::{Committed, PortError, Ports, PutMode};
 
@@ -79,7 +80,11 @@ async fn work_out(
     let work = Work {
         repository: look.fetched.repository.clone(),
         stacks: stacks.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect(),
-        old: look.source.seen.as_ref().map(|seen| seen.tree.clone()),
+        before: look
+            .source
+            .seen
+            .as_ref()
+            .map(|seen| Before { tree: seen.tree.clone(), digests: digests(look.source, stacks) }),
         new: look.fetched.tree.clone(),
         index: index.clone(),
     };
@@ -91,6 +96,14 @@ async fn work_out(
         ports.blobs.put(&object, &worked.index, PutMode::Replace).await?;
     }
     Ok(Ok(worked))
+}
+
+/// The digests that were observed in this source.
+fn digests(source: &Source, stacks: &BTreeMap<StackName, StackThere>) -> BTreeMap<StackName, ClosureDigest> {
+    let seen = stacks.iter().filter_map(|(name, stack)| Some((name, stack.observation.as_ref()?)));
+    seen.filter(|(_, observation)| observation.source == source.name)
+        .map(|(name, observation)| (name.clone(), observation.closure))
+        .collect()
 }
 
 /// Writes the observations of a batch together, then wakes its stacks.

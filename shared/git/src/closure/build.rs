@@ -7,7 +7,7 @@ use gix::bstr::ByteSlice;
 use gix::objs::tree::{EntryKind, EntryMode};
 
 use super::digest::{digest, is_below_any};
-use super::facts::{Call, FileFacts, Read};
+use super::facts::{Base, Call, FileFacts, Read, enclosing};
 use super::ground::Ground;
 use super::links::{Place, Resolved, join, joined};
 use super::problem::{ClosureProblem, ProblemKind};
@@ -147,16 +147,15 @@ impl Builder<'_> {
 
     fn read(&mut self, directory: &str, file: &str, read: &Read) -> Result<(), ReadError> {
         let base = match read.base {
-            super::facts::Base::Module => directory.to_owned(),
-            super::facts::Base::Root => self.stack.clone(),
+            Base::Module => directory.to_owned(),
+            Base::Root => self.stack.clone(),
         };
         let why = match &read.function {
             Some(function) => Why::ReadBy { function: function.clone(), file: file.to_owned() },
             None => Why::MentionedIn { file: file.to_owned() },
         };
-        let relative = enclosing(&read.path, read.literal).trim_start_matches('/');
         let needed = if read.must_exist() { Needed::Yes } else { Needed::No };
-        self.path(&base, relative, &why, needed)
+        self.path(&base, read.place(), &why, needed)
     }
 
     /// Adds a file, or a whole directory.
@@ -318,9 +317,4 @@ impl Builder<'_> {
         let tree = self.ground.resolver.root;
         Closure { tree, entries, digest, problems: self.problems.into_iter().collect() }
     }
-}
-
-/// The path up to where it stops being literal, cut to the directory around that.
-fn enclosing(path: &str, literal: bool) -> &str {
-    if literal { path } else { path.rsplit_once('/').map_or("", |(directory, _)| directory) }
 }

@@ -73,11 +73,21 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// The path, relative to its base; the directory around where it stops being literal.
+    pub(super) fn place(&self) -> &str {
+        enclosing(&self.path, self.literal).trim_start_matches('/')
+    }
+
     /// Whether tofu fails where the path is missing.
     pub(super) fn must_exist(&self) -> bool {
         let optional = matches!(self.function.as_deref(), None | Some("fileset" | "fileexists"));
         self.literal && !optional
     }
+}
+
+/// The path up to where it stops being literal, cut to the directory around that.
+pub(super) fn enclosing(path: &str, literal: bool) -> &str {
+    if literal { path } else { path.rsplit_once('/').map_or("", |(directory, _)| directory) }
 }
 
 /// The beginning of a path expression, as far as it is literal.

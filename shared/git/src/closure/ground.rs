@@ -1,7 +1,7 @@
 //! What the closures of all stacks of one tree share: what its blobs and trees say, and where its stacks lie.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use gix::objs::tree::{EntryKind, EntryMode};
 use globset::GlobBuilder;
 
 use super::Content;
-use super::facts::FileFacts;
+use super::facts::{Base, FileFacts, Read};
 use super::hcl::{self, Dialect};
 use super::index::Memory;
 use super::links::{Place, Resolved, Resolver, join, joined};
@@ -107,6 +107,7 @@ impl<'a> Ground<'a> {
         let resolved = self.resolve(directory)?;
         let Place::There { path: real, .. } = &resolved.place else { return Ok(Vec::new()) };
         let mut said = Vec::new();
+        let mut followed = HashSet::new();
         for entry in self.resolver.listing(real)?.iter().flat_map(|listing| listing.iter()) {
             let Some(dialect) = Dialect::of(&entry.name) else { continue };
             let name = entry.name.to_str_lossy();
@@ -117,12 +118,54 @@ impl<'a> Ground<'a> {
                 },
                 _ => entry.mode.is_blob().then_some(entry.id),
             };
-            let facts = blob.map(|id| self.facts(id, dialect)).transpose()?;
-            said.extend(
-                facts.filter(|facts| !facts.is_empty()).map(|facts| (joined(directory, &name), facts)),
-            );
+            let Some(id) = blob else { continue };
+            let facts = self.without_repeated(directory, self.facts(id, dialect)?, &mut followed)?;
+            if !facts.is_empty() {
+                said.push((joined(directory, &name), facts));
+            }
         }
         Ok(said)
+    }
+
+    /// The facts of a module's file without reads that other files of the module bring already, since every stack that
+    /// calls the module would go through them again. Only what is there and is reached without links: of anything else,
+    /// each reader is named.
+    fn without_repeated(
+        &self,
+        directory: &str,
+        facts: Arc<FileFacts>,
+        followed: &mut HashSet<(String, bool)>,
+    ) -> Result<Arc<FileFacts>, ReadError> {
+        let mut kept = Vec::with_capacity(facts.reads.len());
+        for wanted in &facts.reads {
+            let is_new = match self.read_in_module(directory, wanted)? {
+                // What is only mentioned may be passed over by a stack; what a function reads never is.
+                Some(path) if wanted.function.is_some() => followed.insert((path, true)),
+                Some(path) => !followed.contains(&(path.clone(), true)) && followed.insert((path, false)),
+                None => true,
+            };
+            if is_new {
+                kept.push(wanted.clone());
+            }
+        }
+        if kept.len() == facts.reads.len() {
+            return Ok(facts);
+        }
+        let FileFacts { calls, broken, .. } = facts.as_ref().clone();
+        Ok(Arc::new(FileFacts { calls, reads: kept, broken }))
+    }
+
+    /// The real path of what a module's file reads, where that is the same for every stack and no link leads there.
+    fn read_in_module(&self, directory: &str, read: &Read) -> Result<Option<String>, ReadError> {
+        if read.base != Base::Module {
+            return Ok(None);
+        }
+        let Some(path) = join(directory, read.place()) else { return Ok(None) };
+        let resolved = self.resolve(&path)?;
+        Ok(match &resolved.place {
+            Place::There { path, .. } if resolved.links.is_empty() => Some(path.clone()),
+            _ => None,
+        })
     }
 
     /// What a configuration file says. All files of the tree are known from the scan; a link can lead to one of another

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use gix::ObjectId;
-use yuba_core::id::{StackName, TreeId};
+use yuba_core::id::{ClosureDigest, StackName, TreeId};
 
 use super::build::build;
 use super::explain::{ChangedPath, Comparison};
@@ -50,6 +50,16 @@ pub struct Index {
     pub(super) memory: Memory,
 }
 
+/// What is known of the tree that was seen before.
+#[derive(Debug, Clone)]
+pub struct Before {
+    /// The tree.
+    pub tree: TreeId,
+    /// The digests of its stacks' closures, as far as they are known: closures are worked out again only of stacks
+    /// that have another digest now, or none here.
+    pub digests: BTreeMap<StackName, ClosureDigest>,
+}
+
 /// The closures of all stacks of one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closures {
@@ -74,11 +84,22 @@ impl Index {
         tree: &TreeId,
         stacks: &BTreeMap<StackName, StackPaths>,
     ) -> Result<Closures, IndexError> {
+        self.closures_of(repository, tree, stacks, |_| true)
+    }
+
+    /// The same of some stacks alone.
+    fn closures_of(
+        &mut self,
+        repository: &Repository,
+        tree: &TreeId,
+        stacks: &BTreeMap<StackName, StackPaths>,
+        wanted: impl Fn(&StackName) -> bool,
+    ) -> Result<Closures, IndexError> {
         let root = object_id(tree.as_str())?;
         self.learn(repository, root)?;
         let directories = stack_directories(repository, root, stacks)?;
-        let all: Vec<(&StackName, &StackPaths)> = stacks.iter().collect();
-        let built = in_parallel(&all, |part| {
+        let some: Vec<(&StackName, &StackPaths)> = stacks.iter().filter(|(name, _)| wanted(name)).collect();
+        let built = in_parallel(&some, |part| {
             let trees = Trees::new(repository.reader());
             let ground = Ground::new(&trees, root, &self.memory, &directories);
             part.iter().map(|(name, paths)| Ok(((*name).clone(), build(&ground, paths)?))).collect()
@@ -93,23 +114,31 @@ impl Index {
         old: &Closures,
         new: &Closures,
     ) -> Result<BTreeMap<StackName, Vec<ChangedPath>>, IndexError> {
-        let pairs: Vec<(&StackName, &Closure, &Closure)> = new
-            .by_stack
-            .iter()
-            .filter_map(|(name, closure)| Some((name, old.by_stack.get(name)?, closure)))
-            .filter(|(_, former, closure)| former.digest != closure.digest)
-            .collect();
-        let compared = in_parallel(&pairs, |part| {
-            let comparison = Comparison::new(repository.reader());
-            part.iter().map(|(name, old, new)| Ok(((*name).clone(), comparison.compare(old, new)?))).collect()
-        })?;
+        let both = compared(repository, old, new)?;
         let only =
             |these: &Closures, those: &Closures, change: Change| -> Vec<(StackName, Vec<ChangedPath>)> {
                 let lonely = these.by_stack.iter().filter(|(name, _)| !those.by_stack.contains_key(*name));
                 lonely.map(|(name, closure)| (name.clone(), ChangedPath::whole(closure, change))).collect()
             };
         let lonely = only(new, old, Change::Added).into_iter().chain(only(old, new, Change::Deleted));
-        Ok(compared.into_iter().chain(lonely).collect())
+        Ok(both.into_iter().chain(lonely).collect())
+    }
+
+    /// The stacks whose closure differs from the tree that was seen before, as [`Index::affected`] tells them. Costs what
+    /// differs: of all other stacks, the digest alone is looked at.
+    pub fn affected_since(
+        &mut self,
+        repository: &Repository,
+        before: &Before,
+        new: &Closures,
+        stacks: &BTreeMap<StackName, StackPaths>,
+    ) -> Result<BTreeMap<StackName, Vec<ChangedPath>>, IndexError> {
+        let differs = |name: &StackName| {
+            let digest = new.by_stack.get(name).map(|closure| closure.digest);
+            digest.is_some() && digest != before.digests.get(name).copied()
+        };
+        let old = self.closures_of(repository, &before.tree, stacks, differs)?;
+        compared(repository, &old, new)
     }
 
     /// Reads what is new in a tree.
@@ -128,6 +157,25 @@ impl Index {
         self.memory.files.extend(read);
         Ok(())
     }
+}
+
+/// What differs of the stacks that both have.
+fn compared(
+    repository: &Repository,
+    old: &Closures,
+    new: &Closures,
+) -> Result<BTreeMap<StackName, Vec<ChangedPath>>, IndexError> {
+    let pairs: Vec<(&StackName, &Closure, &Closure)> = new
+        .by_stack
+        .iter()
+        .filter_map(|(name, closure)| Some((name, old.by_stack.get(name)?, closure)))
+        .filter(|(_, former, closure)| former.digest != closure.digest)
+        .collect();
+    let differences = in_parallel(&pairs, |part| {
+        let comparison = Comparison::new(repository.reader());
+        part.iter().map(|(name, old, new)| Ok(((*name).clone(), comparison.compare(old, new)?))).collect()
+    })?;
+    Ok(differences.into_iter().collect())
 }
 
 /// Files that say nothing share one value.

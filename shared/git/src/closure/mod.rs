@@ -31,7 +31,7 @@ use gix::ObjectId;
 use yuba_core::id::ClosureDigest;
 
 pub use explain::ChangedPath;
-pub use index::{Closures, Index, IndexError};
+pub use index::{Before, Closures, Index, IndexError};
 pub use problem::{ClosureProblem, ProblemKind};
 
 /// What of a stack's settings its closure depends on.
