@@ -40,7 +40,8 @@ schema: ## write the JSON Schema of the manifests and the OpenAPI description an
 	$(CARGO) run --locked -p yuba-core --example schema
 	YUBA_UPDATE=1 $(CARGO) test --locked -p yuba-api openapi
 
-bench: release ## measure what README.md promises, each against its yardstick in the same run
+bench: setup ## measure what README.md promises, each against its yardstick in the same run
+	$(CARGO) build --locked --release --workspace --bins --examples
 	@YUBA_BIN_DIR=$(TARGET)/release tests/bench/bench.sh
 
 deny: ## check licences, bans and sources of all crates (installs cargo-deny where it is missing)
