@@ -27,18 +27,19 @@ serve: build ## start the server and keep it; DATA=dir LISTEN=address MANIFESTS=
 	$(TARGET)/debug/yuba serve --data $(DATA) --listen $(LISTEN) $(addprefix --manifests ,$(MANIFESTS))
 
 test: lint unit ## pass everything: format, lints, every test, the demo
-	@$(MAKE) --no-print-directory demo
+	@YUBA_BIN_DIR=$(TARGET)/debug tests/demo/demo.sh
 
 lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-unit: build
+# Builds the programs that tests run too: each belongs to a package with tests of its own.
+unit: setup
 	$(CARGO) test --locked --workspace
 
 schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
 	$(CARGO) run --locked -p yuba-core --example schema
-	YUBA_UPDATE=1 $(CARGO) test --locked -p yuba-api openapi
+	YUBA_UPDATE_OPENAPI=1 $(CARGO) test --locked -p yuba-api --test openapi
 
 bench: setup ## measure what README.md promises, each against its yardstick in the same run
 	$(CARGO) build --locked --release --workspace --bins --examples
