@@ -35,7 +35,7 @@ lint: setup
 
 # Builds the programs that tests run too: each belongs to a package with tests of its own.
 unit: setup
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --no-fail-fast
 
 schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
 	$(CARGO) run --locked -p yuba-core --example schema

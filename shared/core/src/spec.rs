@@ -69,6 +69,38 @@ pub struct StackSpec {
 }
 
 impl StackSpec {
+    /// The settings of a manifest that names no more than it must.
+    pub fn new(source: SourceName, path: impl Into<String>, interval: Span) -> Self {
+        Self {
+            source,
+            path: path.into(),
+            interval,
+            retry_interval: Span::seconds(15),
+            timeout: Span::minutes(30),
+            apply_timeout: Span::hours(6),
+            approve_plan: ApprovePlan::Manual,
+            plan_only: false,
+            suspend: false,
+            force: false,
+            destroy: false,
+            vars: Vec::new(),
+            vars_from: Vec::new(),
+            tf_vars_files: Vec::new(),
+            backend: None,
+            workspace: "default".to_owned(),
+            depends_on: Vec::new(),
+            write_outputs: None,
+            enable_inventory: false,
+            roles: Roles::default(),
+            engine: EnginePreference::default(),
+            labels: BTreeMap::new(),
+            drift: DriftSettings { mode: DriftMode::Alert },
+            triggers: Vec::new(),
+            state_is_new: false,
+            not_applied: Vec::new(),
+        }
+    }
+
     /// Why no plan of this stack may be applied whatever people say; `None` where plans may be.
     pub fn planned_only_because(&self) -> Option<String> {
         if self.plan_only {

@@ -1,6 +1,5 @@
 //! One defined stack over ports in memory.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,9 +16,7 @@ use yuba_core::record::{Key, Record};
 use yuba_core::request::{Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::source::{CommitFacts, Definition, Observation};
-use yuba_core::spec::{
-    ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, Roles, StackSpec,
-};
+use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_core::stack::Stack;
 use yuba_core::time::{Span, Timestamp};
 use yuba_orchestrator::{Handled, handle};
@@ -75,7 +72,7 @@ impl World {
             other: StackId(Ulid::from_parts(1, 2)),
             racing,
         };
-        let mut spec = spec();
+        let mut spec = StackSpec::new(SourceName::new("infra", "code"), "network", Span::minutes(10));
         change(&mut spec);
         let definition = Definition {
             stack: world.id,
@@ -205,36 +202,5 @@ impl World {
     pub(crate) async fn run(&self) -> Run {
         let latest = self.stack().await.latest.unwrap();
         load::<Run>(&*self.memory.store, &Key::run(self.id, latest)).await.unwrap().unwrap().into_value()
-    }
-}
-
-fn spec() -> StackSpec {
-    StackSpec {
-        source: SourceName::new("infra", "code"),
-        path: "network".to_owned(),
-        interval: Span::minutes(10),
-        retry_interval: Span::seconds(15),
-        timeout: Span::minutes(30),
-        apply_timeout: Span::hours(6),
-        approve_plan: ApprovePlan::Manual,
-        plan_only: false,
-        suspend: false,
-        force: false,
-        destroy: false,
-        vars: Vec::new(),
-        vars_from: Vec::new(),
-        tf_vars_files: Vec::new(),
-        backend: None,
-        workspace: "default".to_owned(),
-        depends_on: Vec::new(),
-        write_outputs: None,
-        enable_inventory: false,
-        roles: Roles::default(),
-        engine: EnginePreference::default(),
-        labels: BTreeMap::new(),
-        drift: DriftSettings { mode: DriftMode::Alert },
-        triggers: Vec::new(),
-        state_is_new: false,
-        not_applied: Vec::new(),
     }
 }

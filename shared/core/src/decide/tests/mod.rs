@@ -3,5 +3,4 @@
 mod drift;
 mod faults;
 mod runs;
-mod settings;
 mod world;

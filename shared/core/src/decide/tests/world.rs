@@ -2,12 +2,12 @@
 
 use ulid::Ulid;
 
-use super::settings::spec;
-
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
 use crate::decide::{Decision, Dependency, Moment, Records, TaskSeen, decide};
 use crate::effect::Effect;
-use crate::id::{ClosureDigest, ContentDigest, FileDigest, Phase, RequestId, RunId, StackId, StackName};
+use crate::id::{
+    ClosureDigest, ContentDigest, FileDigest, Phase, RequestId, RunId, SourceName, StackId, StackName,
+};
 
 use crate::message::{AttemptNews, Cause, Message, Wake};
 use crate::plan::summary::{PlanCounts, PlanReport};
@@ -40,7 +40,7 @@ impl World {
         let id = StackId(Ulid::from_parts(1, 1));
         let name = StackName::new("infra", "network");
         let now = Timestamp(1_796_000_000_000);
-        let mut settings = spec();
+        let mut settings = StackSpec::new(SourceName::new("infra", "code"), "network", Span::minutes(10));
         change(&mut settings);
         let definition = Definition {
             stack: id,
