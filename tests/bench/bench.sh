@@ -61,9 +61,6 @@ bench_c() {
     publish "Begin"
     start_server
     wait_for_quiet
-    publish "Once more, for stacks that were taken over after the first look" --allow-empty
-    knock
-    wait_for_quiet
     local known before after
     known=$(yuba get stacks -o json | grep -c '"state": "failed"' || true)
     before=$(ticks)

@@ -64,7 +64,9 @@ pub(super) async fn looked(
         current.seen = Some(seen.clone());
         current.definitions_seen = source.definitions;
         current.failure = None;
-        current.due = Some(now + current.spec.interval);
+        // Stacks that were defined meanwhile were not looked for.
+        let is_all = current.definitions == source.definitions;
+        current.due = Some(if is_all { now + current.spec.interval } else { now });
     })
     .await?;
     let Woken { woke, of } = woken;

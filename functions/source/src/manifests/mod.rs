@@ -173,6 +173,8 @@ impl<'a> Taking<'a> {
             let key = Key::source(name);
             let told = update::<Source, _>(self.ports.store.as_ref(), &key, |source| {
                 source.definitions += 1;
+                // The message may be dropped as one that came already: taking the source itself over sends the same.
+                source.due = (!source.spec.suspend).then_some(self.now);
                 true
             });
             if told.await?.is_some_and(|source| source.vanished.is_none()) {
