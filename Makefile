@@ -35,13 +35,14 @@ lint: setup
 
 # Builds the programs that tests run too: each belongs to a package with tests of its own.
 unit: setup
+	@tests/setup.sh tests
 	$(CARGO) test --locked --workspace --no-fail-fast
 
 schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
 	$(CARGO) run --locked -p yuba-core --example schema
 	YUBA_UPDATE_OPENAPI=1 $(CARGO) test --locked -p yuba-api --test openapi
 
-bench: setup ## measure what README.md promises, each against its yardstick in the same run
+bench: setup ## measure what docs/benchmarks.md promises, each against its yardstick in the same run
 	$(CARGO) build --locked --release --workspace --bins --examples
 	@YUBA_BIN_DIR=$(TARGET)/release tests/bench/bench.sh
 
@@ -52,5 +53,5 @@ deny: ## check licences, bans and sources of all crates (installs cargo-deny whe
 fmt: ## format everything
 	$(CARGO) fmt --all
 
-clean: ## remove what was built and what a demo left behind
-	rm -rf $(TARGET) .yuba
+clean: ## remove what was built
+	rm -rf $(TARGET)
