@@ -1,6 +1,6 @@
 //! Fetches a source's commits into a bare cache directory.
 //!
-//! The transport is the `git` binary (docs/decisions/0010-git-transport.md); reading is gix. The full history of the
+//! The transport is the `git` binary (docs/decisions/0004-git-transport.md); reading is gix. The full history of the
 //! one reference is fetched: `author` counts everybody since the applied revision, and a force-push must be compared
 //! with what was seen before. Objects are never pruned.
 //!
