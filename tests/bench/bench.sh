@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What README.md promises of speed, each measured against its yardstick in the same run: `bench.sh [a] [b] [c] [d] [e]`.
-# Ends with 0 also where a promise is missed: the table says so. docs/benchmarks.md says what is measured how.
+# What docs/benchmarks.md promises of speed, each measured against its yardstick in the same run: `bench.sh [a] [b] [c] [d] [e]`.
+# Ends with 0 also where a promise is missed: the table says so. That page says what is measured how.
 set -euo pipefail
 
 bin=$(cd "${YUBA_BIN_DIR:?the directory of the built binaries}" && pwd)

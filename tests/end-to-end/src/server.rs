@@ -43,7 +43,7 @@ impl Server {
         server
     }
 
-    /// The first answer of `/healthz`: `yuba health` asks until it comes.
+    /// The first answer: the world asks until it comes.
     fn wait_until_it_answers(&mut self, url_file: &Path) {
         for _ in 0..600 {
             if let Some(status) = self.child.try_wait().expect("a child can be asked") {
