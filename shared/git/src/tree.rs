@@ -66,15 +66,15 @@ impl Trees {
     fn decode(&self, id: ObjectId) -> Result<Listing, ReadError> {
         let tree = self.local.find_tree(id).map_err(|error| ReadError::object(id, error))?;
         let decoded = tree.decode().map_err(|error| ReadError::object(id, error))?;
-        Ok(decoded
-            .entries
-            .iter()
-            .map(|entry| Entry {
-                name: entry.filename.to_owned(),
-                mode: entry.mode,
-                id: entry.oid.to_owned(),
-            })
-            .collect())
+        let entry = |entry: &gix::objs::tree::EntryRef<'_>| Entry {
+            name: entry.filename.to_owned(),
+            mode: entry.mode,
+            id: entry.oid.to_owned(),
+        };
+        let mut entries: Vec<Entry> = decoded.entries.iter().map(entry).collect();
+        // Git itself sorts a directory as if its name ended in `/`.
+        entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries.into())
     }
 }
 

@@ -104,6 +104,30 @@ fn modules_are_reached_through_modules_in_every_form() {
     ");
 }
 
+/// Git sorts the directory `net` behind `net-old` and `net.tf`, as if it were named `net/`.
+#[test]
+fn names_that_begin_alike_are_told_apart() {
+    let module = "module \"old\" {\n  source = \"../modules/net-old\"\n}\n";
+    let world = World::new(
+        &["s", "net", "net-x"],
+        &[
+            ("s/main.tf", module),
+            ("modules/net/main.tf", ""),
+            ("modules/net-old/main.tf", ""),
+            ("modules/net.tf", ""),
+            ("net/main.tf", ""),
+            ("net-x/main.tf", ""),
+            ("net.tf", ""),
+        ],
+    );
+    assert_eq!(world.problems(), "");
+    let touched =
+        world.push(write(&[("modules/net-old/main.tf", "locals {}\n"), ("net-x/main.tf", "locals {}\n")]));
+    let stacks: Vec<&str> = touched.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(stacks, ["net-x", "s"], "{touched}");
+    assert_eq!(world.push(write(&[("README.md", "nothing\n")])), "");
+}
+
 #[test]
 fn files_of_any_kind_below_a_stack_touch_it() {
     let root = "locals { x = file(\"${path.root}/jobs/x.nomad\") }";
