@@ -37,6 +37,8 @@ what it finds as `file:line:column: error|warning|notice: …`.
 - Unquoted `yes`, `no`, `on` and `off` are booleans and `0755` is octal, as they are to kubectl.
 - A `ServiceAccount` is read for its annotation `eks.amazonaws.com/role-arn`, a `ConfigMap` for `varsFrom`. A `Secret` is
   not used: its values are stored with `yuba secret set`. `Provider` and `Alert` are kept; nothing is delivered by them yet.
+- `Context`, `Policy`, `Team` and `Freeze` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy`,
+  `Team` or `Freeze` holds the whole set back. Only their name and that they have a `spec` is checked; they have no schema yet.
 - Kinds of Flux's own installation and kinds of other software are ignored with a notice.
 
 | kind | apiVersion | JSON Schema |
