@@ -55,8 +55,10 @@ impl Problem {
 
     /// No token, or a wrong one.
     pub(crate) fn unauthorized() -> Self {
-        Self::told(StatusCode::UNAUTHORIZED, "the request carries no valid token")
-            .with_help("send `Authorization: Bearer <token>`; `yuba` takes the token from YUBA_TOKEN")
+        Self::told(StatusCode::UNAUTHORIZED, "the request carries no valid token").with_help(
+            "send `Authorization: Bearer <token>`; `yuba` takes the token from YUBA_TOKEN, or from the file \
+             $XDG_STATE_HOME/yuba/<host>_<port> that the server wrote for its own user",
+        )
     }
 
     /// The same with what to do about it.

@@ -1,6 +1,6 @@
 //! Why a stack was planned, or why not: which path or input caused its newest run, or what a revision changed for it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use yuba_core::id::{RunId, StackName};
@@ -229,7 +229,7 @@ impl fmt::Display for Why {
             }
             Self::NoRun { reason } => writeln!(formatter, "there is no run yet: {reason}"),
             Self::Revision { commit, subject, changed, elsewhere, elsewhere_count, run } => {
-                writeln!(formatter, "commit {commit} ({subject})")?;
+                writeln!(formatter, "commit {commit} ({})", Plain(subject))?;
                 if changed.is_empty() {
                     writeln!(formatter, "changed nothing that the stack depends on")?;
                 } else {
@@ -246,6 +246,18 @@ impl fmt::Display for Why {
                 }
             }
         }
+    }
+}
+
+/// Text that others wrote, with control characters escaped: a terminal obeys them.
+struct Plain<'a>(&'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| match letter.is_control() {
+            true => write!(formatter, "{}", letter.escape_default()),
+            false => formatter.write_char(letter),
+        })
     }
 }
 

@@ -68,8 +68,9 @@ fn answer(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Verb::Hook(hook) => Ok(push_hook::run(&hook, cli.options.server())?.finish()),
         Verb::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "yuba", &mut script);
+            Ok(Done::text(String::from_utf8(script)?, code::FINE).finish())
         }
         Verb::Client(client::Verb::Drift(client::Drift::Check { local, .. })) if !local.is_empty() => {
             Ok(drift_local::run(&local, cli.options.output.into(), &environment())?.finish())

@@ -1,6 +1,6 @@
 //! What a command has to say when it is done, and how it is written out.
 
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
@@ -62,10 +62,45 @@ impl Done {
         Self { out: String::new(), err: format!("error: {error:#}\n"), code: code::FAILED }
     }
 
-    /// Writes everything out. A reader that has gone away (`yuba … | head`) is no failure.
+    /// Writes everything out; text that cannot be written is a failure.
     pub(crate) fn finish(self) -> ExitCode {
-        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        let written = written(std::io::stdout().lock(), &self.out);
         let _ = std::io::stderr().write_all(self.err.as_bytes());
+        if let Err(error) = written {
+            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
+            return ExitCode::from(code::FAILED);
+        }
         ExitCode::from(self.code)
+    }
+}
+
+/// Writes a text to its end. A reader that has gone away (`yuba … | head`) is no failure.
+fn written(mut to: impl Write, text: &str) -> io::Result<()> {
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken(io::ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failure_and_a_closed_pipe_is_none() {
+        assert!(written(Broken(io::ErrorKind::BrokenPipe), "text").is_ok());
+        assert!(written(Broken(io::ErrorKind::StorageFull), "text").is_err());
     }
 }

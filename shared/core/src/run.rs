@@ -1,6 +1,7 @@
 //! Runs: one attempt to bring a stack to a revision, from `queued` to a terminal state.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -135,12 +136,47 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// All of them, in the order in which a run can reach them.
+    pub const ALL: [Self; 14] = [
+        Self::Queued,
+        Self::Planning,
+        Self::AwaitingApproval,
+        Self::AwaitingAdoption,
+        Self::Applying,
+        Self::Planned,
+        Self::Unchanged,
+        Self::Applied,
+        Self::Drifted,
+        Self::Failed,
+        Self::Denied,
+        Self::Discarded,
+        Self::Cancelled,
+        Self::Superseded,
+    ];
+
     /// Whether nothing can happen to the run any more.
     pub fn is_terminal(self) -> bool {
         !matches!(
             self,
             Self::Queued | Self::Planning | Self::AwaitingApproval | Self::AwaitingAdoption | Self::Applying
         )
+    }
+}
+
+/// A word that names no state of a run; it tells which there are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no run is ever `{word}`; the states are {}", RunState::ALL.map(|state| state.to_string()).join(", "))]
+pub struct NoRunState {
+    /// The word.
+    pub word: String,
+}
+
+impl FromStr for RunState {
+    type Err = NoRunState;
+
+    fn from_str(word: &str) -> Result<Self, NoRunState> {
+        let meant = Self::ALL.into_iter().find(|state| state.to_string() == word);
+        meant.ok_or_else(|| NoRunState { word: word.to_owned() })
     }
 }
 

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
+use yuba_core::id::SecretName;
+use yuba_core::run::RunState;
+use yuba_core::time::Span;
 
 /// The verbs that ask a server.
 #[derive(Debug, Subcommand)]
@@ -11,7 +15,7 @@ pub(crate) enum Verb {
     Get {
         /// What to list.
         what: Listed,
-        /// Only the stack of this name; for runs, only those of this stack.
+        /// Only the stack or source of this name; for runs and events, only those of this stack.
         name: Option<String>,
         #[command(flatten)]
         filter: Filter,
@@ -119,8 +123,8 @@ pub(crate) enum Verb {
         #[arg(long, value_enum, default_value = "merge")]
         r#type: PatchType,
         /// The patch: `{"spec":{"approvePlan":"plan-…"}}`.
-        #[arg(short, long, value_name = "JSON")]
-        patch: String,
+        #[arg(short, long, value_name = "JSON", value_parser = json)]
+        patch: Value,
     },
 }
 
@@ -131,13 +135,13 @@ pub(crate) struct Wait {
     pub(crate) stack: String,
     /// The state, or several: `applied,unchanged`.
     #[arg(long = "for", value_name = "STATE", value_delimiter = ',', required = true)]
-    pub(crate) states: Vec<String>,
+    pub(crate) states: Vec<RunState>,
     /// Only with this revision, or the beginning of its commit id.
     #[arg(long)]
     pub(crate) revision: Option<String>,
     /// How long to wait: `30s`, `5m`.
     #[arg(long, default_value = "5m")]
-    pub(crate) timeout: String,
+    pub(crate) timeout: Span,
 }
 
 /// What can be listed.
@@ -264,10 +268,10 @@ pub(crate) enum Secret {
     /// Write values; keys that are not named keep theirs.
     Set {
         /// `namespace/name`.
-        name: String,
+        name: SecretName,
         /// `key=value`, `key=@file`, or `key=-` for standard input.
-        #[arg(required = true, value_name = "KEY=VALUE")]
-        values: Vec<String>,
+        #[arg(required = true, value_name = "KEY=VALUE", value_parser = pair)]
+        values: Vec<(String, String)>,
         /// Write a config map: its values may be shown.
         #[arg(long)]
         config_map: bool,
@@ -298,4 +302,28 @@ pub(crate) enum PatchedKind {
 pub(crate) enum PatchType {
     /// RFC 7396.
     Merge,
+}
+
+/// Splits `key=value`; what the value means is found out when it is sent.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write KEY=VALUE, KEY=@FILE, or KEY=- for standard input".to_owned()),
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_needs_a_key_and_a_patch_must_be_json() {
+        assert_eq!(pair("key=a=b"), Ok(("key".to_owned(), "a=b".to_owned())));
+        assert!(pair("kk").is_err() && pair("=value").is_err());
+        assert!(json(r#"{"spec":{"suspend":true}}"#).is_ok() && json("x").is_err());
+    }
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
+use serde_json::Value;
 use yuba_api::wire::{AskBody, InstallationState, PauseBody, StackDetail, StackItem};
 
 use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
@@ -49,6 +50,11 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
 impl Asker<'_> {
     /// The full name of what somebody typed: `namespace/name`, or `name` where only one stack has it.
     pub(crate) async fn name(&self, typed: &str) -> Result<String> {
+        self.name_of(typed, "stack").await
+    }
+
+    /// The same where something else could be meant too: `what` says what there is none of.
+    pub(crate) async fn name_of(&self, typed: &str, what: &str) -> Result<String> {
         if typed.contains('/') {
             return Ok(typed.to_owned());
         }
@@ -59,16 +65,14 @@ impl Asker<'_> {
             found.iter().map(|item| format!("{}/{}", item.namespace, item.name)).collect();
         match names.as_slice() {
             [name] => Ok(name.clone()),
-            [] => bail!("there is no stack {typed}; `yuba get stacks` lists all"),
+            [] => bail!("there is no {what} {typed}; `yuba get stacks` lists all stacks"),
             several => bail!("{typed} is not one stack: say which of {}", several.join(", ")),
         }
     }
 
     /// Where a stack lies in the API.
     pub(crate) async fn path(&self, typed: &str) -> Result<String> {
-        let name = self.name(typed).await?;
-        let (namespace, name) = name.split_once('/').context("a name has a namespace")?;
-        Ok(format!("/api/v1/stacks/{}/{}", encode(namespace), encode(name)))
+        path_of(&self.name(typed).await?)
     }
 
     async fn names(&self, stacks: &Stacks) -> Result<Vec<String>> {
@@ -126,16 +130,15 @@ impl Asker<'_> {
         let state: InstallationState = self.client.send(request).await?.json().await?;
         match state.paused {
             Some(by) => print(&format!("paused by {} at {}: no new apply starts\n", by.who, by.at)),
-            None => print("not paused: applies start again\n"),
+            None => print("unpaused: applies start again\n"),
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn patch(&self, name: &str, patch: &str) -> Result<ExitCode> {
-        let patch: serde_json::Value = serde_json::from_str(patch).context("-p: not JSON")?;
+    async fn patch(&self, name: &str, patch: &Value) -> Result<ExitCode> {
         let who = self.options.who().map(|who| format!("&who={}", encode(&who))).unwrap_or_default();
         let target = format!("{}?from=cli{who}", self.path(name).await?);
-        let answer = self.client.ask(Method::PATCH, &target, &patch).await?;
+        let answer = self.client.ask(Method::PATCH, &target, patch).await?;
         Ok(if said(name, &answer) { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
     }
 
@@ -178,6 +181,12 @@ impl Asker<'_> {
             None => Ok(Some(Followed::Ended)),
         }
     }
+}
+
+/// Where the stack of a full name lies in the API.
+pub(crate) fn path_of(name: &str) -> Result<String> {
+    let (namespace, name) = name.split_once('/').context("a name has a namespace")?;
+    Ok(format!("/api/v1/stacks/{}/{}", encode(namespace), encode(name)))
 }
 
 /// Prints what became of something; says whether it was carried out.

@@ -1,8 +1,9 @@
 //! Verbs that only look.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde::Serialize;
 use yuba_api::wire::{EventItem, Inventory, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem};
@@ -11,7 +12,7 @@ use yuba_core::plan::render::{View, plan as plan_text};
 use yuba_core::plan::summary::PlanSummary;
 
 use super::args::Filter;
-use super::ask::Asker;
+use super::ask::{Asker, path_of};
 use super::follow::{Followed, follow};
 use super::http::encode;
 use super::options::Output;
@@ -34,39 +35,98 @@ pub(crate) async fn stacks(asker: &Asker<'_>, name: Option<String>, filter: &Fil
         None => {}
     }
     let items: Vec<StackItem> = asker.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+    match name {
+        Some(name) if items.is_empty() && !filter.failed && filter.labels.is_none() => {
+            bail!("there is no stack {name}; `yuba get stacks` lists all stacks")
+        }
+        _ => {}
+    }
     print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))
 }
 
 /// Lists stacks with drift.
 pub(crate) async fn drifted(asker: &Asker<'_>) -> Result<ExitCode> {
-    let query = [("drifted", "true".to_owned())];
+    let mut query = vec![("drifted", "true".to_owned())];
+    query.extend(asker.options.namespace.clone().map(|namespace| ("namespace", namespace)));
     let items: Vec<StackItem> = asker.client.list("/api/v1/stacks", &query, usize::MAX).await?;
-    print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))
+    print_list(asker, &items, |width| render::lists::drifted(&items, width, Now::read()))
 }
 
 /// Lists sources.
-pub(crate) async fn sources(asker: &Asker<'_>) -> Result<ExitCode> {
-    let mut items: Vec<SourceItem> = asker.client.list("/api/v1/sources", &[], usize::MAX).await?;
-    items
-        .retain(|item| asker.options.namespace.as_ref().is_none_or(|namespace| *namespace == item.namespace));
+pub(crate) async fn sources(asker: &Asker<'_>, typed: Option<&str>) -> Result<ExitCode> {
+    let (namespace, name) = match typed.map(|typed| typed.split_once('/').ok_or(typed)) {
+        Some(Ok((namespace, name))) => (Some(namespace), Some(name)),
+        Some(Err(name)) => (asker.options.namespace.as_deref(), Some(name)),
+        None => (asker.options.namespace.as_deref(), None),
+    };
+    let wanted = |item: &SourceItem| {
+        namespace.is_none_or(|namespace| namespace == item.namespace)
+            && name.is_none_or(|name| name == item.name)
+    };
+    let items = asker.client.list_those("/api/v1/sources", &[], usize::MAX, wanted).await?;
+    if let (Some(typed), true) = (typed, items.is_empty()) {
+        bail!("there is no source {typed}; `yuba get sources` lists all sources");
+    }
     print_list(asker, &items, |width| render::lists::sources(&items, width, Now::read()))
 }
 
 /// Lists runs, newest first.
 pub(crate) async fn runs(asker: &Asker<'_>, stack: Option<String>, filter: &Filter) -> Result<ExitCode> {
     let mut query = Vec::new();
-    if let Some(stack) = stack {
-        query.push(("stack", asker.name(&stack).await?));
+    if let Some(stack) = &stack {
+        query.push(("stack", asker.name(stack).await?));
     }
-    let mut items: Vec<RunItem> = asker.client.list("/api/v1/runs", &query, filter.limit).await?;
-    items.retain(|item| !filter.failed || item.state == "failed");
+    let scope = Scope::of(asker, stack.as_deref(), filter).await?;
+    let wanted = |item: &RunItem| {
+        scope.takes(&item.namespace, &item.name) && (!filter.failed || item.state == "failed")
+    };
+    let items = asker.client.list_those("/api/v1/runs", &query, filter.limit, wanted).await?;
     print_list(asker, &items, |width| render::lists::runs(&items, width, Now::read()))
 }
 
 /// Lists events, newest first.
-pub(crate) async fn events(asker: &Asker<'_>, filter: &Filter) -> Result<ExitCode> {
-    let items: Vec<EventItem> = asker.client.list("/api/v1/events", &[], filter.limit).await?;
+pub(crate) async fn events(asker: &Asker<'_>, stack: Option<&str>, filter: &Filter) -> Result<ExitCode> {
+    let scope = Scope::of(asker, stack, filter).await?;
+    let wanted = |item: &EventItem| {
+        scope.takes(&item.namespace, &item.name) && (!filter.failed || item.severity == "error")
+    };
+    let items = asker.client.list_those("/api/v1/events", &[], filter.limit, wanted).await?;
     print_list(asker, &items, |_| render::lists::events(&items, Now::read()))
+}
+
+/// Which stacks a list of runs or events is about.
+enum Scope {
+    /// All, or all of a namespace.
+    Namespace(Option<String>),
+    /// These, `namespace/name`.
+    Stacks(HashSet<String>),
+}
+
+impl Scope {
+    /// A stack that is named must be there.
+    async fn of(asker: &Asker<'_>, stack: Option<&str>, filter: &Filter) -> Result<Self> {
+        if let Some(stack) = stack {
+            let detail: StackDetail = asker.client.get(&asker.path(stack).await?, &[]).await?;
+            return Ok(Self::Stacks([full_name(&detail.stack)].into()));
+        }
+        let namespace = asker.options.namespace.clone();
+        let Some(labels) = filter.labels.clone() else { return Ok(Self::Namespace(namespace)) };
+        let mut query = vec![("labels", labels)];
+        query.extend(namespace.map(|namespace| ("namespace", namespace)));
+        let stacks: Vec<StackItem> = asker.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+        Ok(Self::Stacks(stacks.iter().map(full_name).collect()))
+    }
+
+    fn takes(&self, namespace: &str, name: &str) -> bool {
+        match self {
+            Self::Namespace(wanted) => wanted.as_ref().is_none_or(|wanted| wanted == namespace),
+            Self::Stacks(names) => names.contains(&format!("{namespace}/{name}")),
+        }
+    }
+}
+
+fn full_name(stack: &StackItem) -> String {
+    format!("{}/{}", stack.namespace, stack.name)
 }
 
 /// Shows all that is known of a stack.
@@ -96,7 +156,8 @@ async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
     {
         return Ok(target.to_owned());
     }
-    let detail: StackDetail = asker.client.get(&asker.path(target).await?, &[]).await?;
+    let path = path_of(&asker.name_of(target, "run or stack").await?)?;
+    let detail: StackDetail = asker.client.get(&path, &[]).await?;
     let last = detail.runs.first().map(|run| run.id.clone());
     detail.stack.run.or(last).with_context(|| format!("{target} had no run yet"))
 }

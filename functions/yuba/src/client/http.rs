@@ -67,10 +67,21 @@ impl Client {
         query: &[(&str, String)],
         most: usize,
     ) -> Result<Vec<T>> {
+        self.list_those(path, query, most, |_| true).await
+    }
+
+    /// Reads of a list those items that are wanted, to its end or to a number of them.
+    pub(crate) async fn list_those<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        most: usize,
+        wanted: impl Fn(&T) -> bool,
+    ) -> Result<Vec<T>> {
         let (mut items, mut query) = (Vec::new(), query.to_vec());
         loop {
             let page: List<T> = self.get(path, &query).await?;
-            items.extend(page.items);
+            items.extend(page.items.into_iter().filter(&wanted));
             query.retain(|(name, _)| *name != "cursor");
             match page.next {
                 Some(next) if items.len() < most => query.push(("cursor", next)),

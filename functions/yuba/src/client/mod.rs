@@ -25,9 +25,11 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
     let asker = Asker { client: &client, options };
     match verb {
         Verb::Get { what: Listed::Stacks, name, filter } => get::stacks(&asker, name, &filter).await,
-        Verb::Get { what: Listed::Sources, .. } => get::sources(&asker).await,
+        Verb::Get { what: Listed::Sources, name, .. } => get::sources(&asker, name.as_deref()).await,
         Verb::Get { what: Listed::Runs, name, filter } => get::runs(&asker, name, &filter).await,
-        Verb::Get { what: Listed::Events, filter, .. } => get::events(&asker, &filter).await,
+        Verb::Get { what: Listed::Events, name, filter } => {
+            get::events(&asker, name.as_deref(), &filter).await
+        }
         Verb::Describe { stack } => get::describe(&asker, &stack).await,
         Verb::Show(Show::Plan { target, address }) => get::plan(&asker, &target, address.as_deref()).await,
         Verb::Show(Show::Run { run }) => get::run(&asker, &run).await,

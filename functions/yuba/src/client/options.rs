@@ -18,7 +18,8 @@ pub(crate) struct Options {
         global = true,
         env = "YUBA_SERVER",
         default_value = "http://127.0.0.1:8420",
-        value_name = "URL"
+        value_name = "URL",
+        value_parser = url
     )]
     server: String,
     /// The token; better given in the environment, where it does not stand in the history of the shell.
@@ -96,6 +97,14 @@ impl Options {
     }
 }
 
+/// A server's URL, as it was given.
+fn url(text: &str) -> Result<String, String> {
+    match reqwest::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
+        _ => Err(format!("`{text}` is not a URL such as http://host:8420")),
+    }
+}
+
 /// `<host>_<port>` of a server's URL.
 fn token_file(server: &str) -> Option<String> {
     let url = reqwest::Url::parse(server).ok()?;
@@ -104,7 +113,13 @@ fn token_file(server: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::token_file;
+    use super::{token_file, url};
+
+    #[test]
+    fn a_server_is_named_by_an_http_url() {
+        assert!(url("http://127.0.0.1:8420/").is_ok());
+        assert!(url("nonsense").is_err() && url("host:8420").is_err() && url("file:///x").is_err());
+    }
 
     #[test]
     fn the_token_of_a_server_lies_under_its_host_and_port() {

@@ -1,12 +1,12 @@
 //! `secret set` and `secret list`: values go in and never come out.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use reqwest::Method;
 use yuba_api::wire::{SecretBody, SecretItem};
+use yuba_core::id::SecretName;
 
 use super::args::Secret;
 use super::ask::Asker;
@@ -18,7 +18,7 @@ use crate::render;
 /// Does what a verb about secrets says.
 pub(crate) async fn run(asker: &Asker<'_>, secret: Secret) -> Result<ExitCode> {
     match secret {
-        Secret::Set { name, values, config_map } => set(asker, &name, &values, config_map).await,
+        Secret::Set { name, values, config_map } => set(asker, &name, values, config_map).await,
         Secret::List { name, config_map } => list(asker, name.as_deref(), config_map).await,
     }
 }
@@ -27,29 +27,29 @@ fn kind(config_map: bool) -> &'static str {
     if config_map { "ConfigMap" } else { "Secret" }
 }
 
-async fn set(asker: &Asker<'_>, name: &str, values: &[String], config_map: bool) -> Result<ExitCode> {
-    let (namespace, short) = name.split_once('/').context("name the secret as namespace/name")?;
-    let path = format!("/api/v1/secrets/{}/{}?kind={}", encode(namespace), encode(short), kind(config_map));
-    let values = values.iter().map(|text| pair(text)).collect::<Result<BTreeMap<_, _>>>()?;
+async fn set(
+    asker: &Asker<'_>,
+    name: &SecretName,
+    values: Vec<(String, String)>,
+    config_map: bool,
+) -> Result<ExitCode> {
+    let (namespace, short) = (encode(&name.namespace), encode(&name.name));
+    let path = format!("/api/v1/secrets/{namespace}/{short}?kind={}", kind(config_map));
+    let values = values.into_iter().map(|(key, value)| Ok((key, read(value)?)));
+    let values = values.collect::<Result<BTreeMap<_, _>>>()?;
     let request = asker.client.request(Method::PUT, &path).json(&SecretBody { values });
     let item: SecretItem = asker.client.send(request).await?.json().await?;
     print(&format!("{} {name} holds {}\n", item.kind, item.keys.join(", ")));
     Ok(ExitCode::SUCCESS)
 }
 
-/// `key=value`, `key=@file`, `key=-`.
-fn pair(text: &str) -> Result<(String, String)> {
-    let (key, value) = text.split_once('=').with_context(|| format!("`{text}` is not key=value"))?;
-    let value = match (value, value.strip_prefix('@')) {
-        ("-", _) => {
-            let mut read = String::new();
-            std::io::stdin().read_to_string(&mut read).context("standard input cannot be read")?;
-            read
-        }
-        (_, Some(file)) => std::fs::read_to_string(file).with_context(|| format!("{file} cannot be read"))?,
-        (value, None) => value.to_owned(),
-    };
-    Ok((key.to_owned(), value))
+/// What a value means: itself, `@file`, or `-` for standard input.
+fn read(value: String) -> Result<String> {
+    match (value.as_str(), value.strip_prefix('@')) {
+        ("-", _) => std::io::read_to_string(std::io::stdin()).context("standard input cannot be read"),
+        (_, Some(file)) => std::fs::read_to_string(file).with_context(|| format!("{file} cannot be read")),
+        (_, None) => Ok(value),
+    }
 }
 
 async fn list(asker: &Asker<'_>, name: Option<&str>, config_map: bool) -> Result<ExitCode> {

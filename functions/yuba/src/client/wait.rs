@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use yuba_api::wire::StackDetail;
-use yuba_core::time::Span;
 
 use super::args::Wait;
 use super::ask::Asker;
@@ -17,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(200);
 
 /// Waits until the stack is where it is wanted, or the time is over.
 pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
-    let timeout: Span = wait.timeout.parse()?;
+    let timeout = wait.timeout;
     let until = Instant::now() + timeout.to_std();
     loop {
         let found = look(asker, &wait.stack).await;
@@ -46,5 +45,5 @@ fn is_there(detail: &StackDetail, wait: &Wait) -> bool {
     let commit = newest.rsplit(':').next().unwrap_or_default();
     let revision =
         wait.revision.as_deref().is_none_or(|wanted| commit.starts_with(wanted) || newest == wanted);
-    revision && wait.states.contains(&detail.stack.state)
+    revision && wait.states.iter().any(|state| state.to_string() == detail.stack.state)
 }

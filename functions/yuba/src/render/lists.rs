@@ -36,6 +36,11 @@ pub(crate) fn stacks(items: &[StackItem], width: Width, now: Now) -> String {
     table(items.iter().map(row).collect(), &heading, &["STATE", "REVISION", "PATH"], width)
 }
 
+/// Stacks with drift.
+pub(crate) fn drifted(items: &[StackItem], width: Width, now: Now) -> String {
+    if items.is_empty() { "No drift.\n".to_owned() } else { stacks(items, width, now) }
+}
+
 /// Sources.
 pub(crate) fn sources(items: &[SourceItem], width: Width, now: Now) -> String {
     if items.is_empty() {

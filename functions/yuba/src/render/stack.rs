@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use yuba_api::wire::{Change, DriftReport, RunDetail, StackDetail};
+use yuba_api::wire::{Change, DriftReport, RunDetail, StackDetail, StackItem};
+
+use super::words::plain;
 
 /// All that is known of a stack.
 pub(crate) fn describe(detail: &StackDetail) -> String {
@@ -43,7 +45,7 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
         line("Not applied", &definition.not_applied.join(", "));
     }
     if let Some(observation) = &detail.observation {
-        line("Seen", &format!("{} {}", observation.revision, observation.commit.subject));
+        line("Seen", &format!("{} {}", observation.revision, plain(&observation.commit.subject)));
         line("Problems", &observation.problems.join("; "));
     }
     if let Some(applied) = &detail.applied {
@@ -61,17 +63,20 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
         );
     }
     line("Pending", &detail.pending.join("; "));
+    let drift = |report| drift(report, stack);
     text.push_str(&detail.drift.as_ref().map(drift).unwrap_or_default());
     text.push_str(&runs(detail));
     text
 }
 
-fn drift(drift: &DriftReport) -> String {
+fn drift(drift: &DriftReport, stack: &StackItem) -> String {
     let mut text = format!("\nDrift since {}, found by run {}:\n", drift.since, drift.run);
     text.push_str(&changes("  Changed outside (state → reality):", &drift.outside));
     text.push_str(&changes("  To put it right:", &drift.wanted));
-    if let Some(plan) = &drift.plan {
-        let _ = writeln!(text, "  `yuba approve STACK --plan {plan}` puts it right.");
+    // A run that is under way has a plan of its own, and may be putting it right.
+    if let (Some(plan), None) = (&drift.plan, &stack.run) {
+        let (namespace, name) = (&stack.namespace, &stack.name);
+        let _ = writeln!(text, "  `yuba approve {namespace}/{name} --plan {plan}` puts it right.");
     }
     text
 }
@@ -146,12 +151,22 @@ mod tests {
             outside: vec![change],
             wanted: Vec::new(),
         };
-        insta::assert_snapshot!(drift(&report).trim_start(), @r#"
+        insta::assert_snapshot!(drift(&report, &stack(None)).trim_start(), @r#"
         Drift since 2026-11-30T08:25:57Z, found by run 01:
           Changed outside (state → reality):
             toy_bucket.a (update)
               tags.team: "net" → "ops"
-          `yuba approve STACK --plan plan-main-0123456789@aabbccddeeff` puts it right.
+          `yuba approve infra/net --plan plan-main-0123456789@aabbccddeeff` puts it right.
         "#);
+        assert!(!drift(&report, &stack(Some("02"))).contains("yuba approve"));
+    }
+
+    fn stack(run: Option<&str>) -> StackItem {
+        serde_json::from_value(serde_json::json!({
+            "namespace": "infra", "name": "net", "ready": "True", "state": "drifted", "status": "",
+            "run": run, "suspended": false, "drift": 1, "labels": {}, "vanished": false,
+            "created_at": "", "updated_at": "",
+        }))
+        .unwrap()
     }
 }

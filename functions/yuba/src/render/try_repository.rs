@@ -7,7 +7,7 @@ use yuba_core::manifest::Severity;
 use yuba_git::history::PathChange;
 
 use super::columns;
-use super::words::{count, few};
+use super::words::{count, few, plain};
 use crate::commands::try_repository::{BackendNamed, CommitSeen, Effect, Origin, StackSeen, Touched, Trial};
 
 /// How many stacks of one commit, and reasons of one stack, are listed for people. Programs get all.
@@ -130,7 +130,7 @@ fn elsewhere(trial: &Trial) -> String {
 fn commits(trial: &Trial) -> String {
     let mut text = format!("\nWhat the last {} would have planned:\n", count(trial.commits.len(), "commit"));
     for commit in &trial.commits {
-        let _ = writeln!(text, "{} {}", short(commit.id.as_str()), commit.subject);
+        let _ = writeln!(text, "{} {}", short(commit.id.as_str()), plain(&commit.subject));
         text.push_str(&effect(commit));
     }
     text

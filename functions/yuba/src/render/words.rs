@@ -17,3 +17,20 @@ pub(crate) fn few(names: &[&str], most: usize) -> String {
         rest => format!("{listed} and {rest} more"),
     }
 }
+
+/// Text that others wrote, such as the subject of a commit, with control characters escaped: a terminal obeys them.
+pub(crate) fn plain(text: &str) -> String {
+    let shown =
+        |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
+    text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(plain("Grün \u{1b}[31mred\t\u{9b}1m"), "Grün \\u{1b}[31mred\\t\\u{9b}1m");
+    }
+}
