@@ -254,9 +254,12 @@ struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| match letter.is_control() {
-            true => write!(formatter, "{}", letter.escape_default()),
-            false => formatter.write_char(letter),
+        self.0.chars().try_for_each(|letter| {
+            if letter.is_control() {
+                write!(formatter, "{}", letter.escape_default())
+            } else {
+                formatter.write_char(letter)
+            }
         })
     }
 }

@@ -90,7 +90,7 @@ fn kinds_and_versions_that_do_not_exist() {
     ];
     insta::assert_snapshot!(errors(&texts), @r#"
     m.yaml:6:13: error: apiVersion: found `infra.contrib.fluxcd.io/v1alpha3` for `Terraform`, allowed is `infra.contrib.fluxcd.io/v1alpha2` or `infra.contrib.fluxcd.io/v1alpha1`
-    m.yaml:7:7: error: kind: found `Terrafrom` in `infra.contrib.fluxcd.io/v1alpha2`, allowed is `Terraform`; did you mean `Terraform`?
+    m.yaml:7:7: error: kind: found `Terrafrom` in `infra.contrib.fluxcd.io/v1alpha2`, allowed is `Terraform`
     m.yaml:6:13: error: apiVersion: found `infra.contrib.fluxdc.io/v1alpha2` for `Terraform`, allowed is `infra.contrib.fluxcd.io/v1alpha2` or `infra.contrib.fluxcd.io/v1alpha1`; did you mean `infra.contrib.fluxcd.io/v1alpha2`?
     m.yaml:7:7: error: kind: found `Stak` in `yuba.dev/v1`, allowed is `Stack`, `Context`, `Policy`, `Team` or `Freeze`; did you mean `Stack`?
     m.yaml:6:13: error: apiVersion: found `yuba.dev/v2` for `Stack`, allowed is `yuba.dev/v1`
@@ -187,7 +187,7 @@ fn values_of_the_wrong_form() {
     m.yaml:12:49: error: spec.varsFrom[0].varsKeys[0]: found `a:b:c`, allowed is `key`, or `key:name` to take it under another name
     m.yaml:12:32: error: spec.writeOutputsToSecret.name: found `Big_Name`, allowed is a name of at most 253 lower-case letters, digits, `-` and `.`, with a letter or digit at both ends
     m.yaml:12:22: error: spec.dependsOn[0].name: found `Web`, allowed is a name of at most 253 lower-case letters, digits, `-` and `.`, with a letter or digit at both ends
-    m.yaml:11:21: error: spec.sourceRef.kind: found `Bucket`, allowed is `GitRepository`; others do not work yet
+    m.yaml:11:21: error: spec.sourceRef.kind: found `Bucket`, allowed is `GitRepository` alone
     m.yaml:12:40: error: spec.backendConfig.customConfiguration: found what is not HCL (line 1, column 13: invalid block body; expected `}`, newline or identifier), allowed is the body of a `terraform` block
     m.yaml:12:40: warning: spec.backendConfig.customConfiguration: found no `backend` or `cloud` block, allowed is the body of a `terraform` block such as `backend "s3" { … }`
     m.yaml:12:22: error: spec.storeReadablePlan: found `humane`, allowed is `none`, `json` or `human`; did you mean `human`?

@@ -134,6 +134,15 @@ impl Repository {
         read_commit(&self.reader(), object_id(id.as_str())?)
     }
 
+    /// Whether nothing was committed yet: `HEAD` names a branch that does not exist.
+    pub fn is_unborn(&self) -> Result<bool, ReadError> {
+        let local = self.reader();
+        let head = local.head();
+        let head =
+            head.map_err(|error| ReadError::Name { name: "HEAD".to_owned(), reason: error.to_string() })?;
+        Ok(head.is_unborn())
+    }
+
     /// The commit that a name (`HEAD`, `main`, `v1.2`, `HEAD~3`, an id or its beginning) leads to.
     pub fn resolve(&self, name: &str) -> Result<CommitId, ReadError> {
         let failed = |reason: String| ReadError::Name { name: name.to_owned(), reason };

@@ -5,11 +5,13 @@
 mod copy;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use yuba_runner::{LocalCheck, LocalDrift, check_local_drift};
 
+use super::validate::read_module;
 use crate::done::{Done, Format, code};
 use crate::render;
 
@@ -54,6 +56,10 @@ fn exit_code(checked: &[Checked]) -> u8 {
 }
 
 async fn check(directory: &Path, environment: &BTreeMap<String, String>) -> anyhow::Result<LocalDrift> {
+    let meta = fs::metadata(directory).context("it cannot be read")?;
+    ensure!(meta.is_dir(), "it is not a directory");
+    let module = read_module(directory).context("it cannot be read")?;
+    ensure!(module.has_configuration, "it holds no .tf files");
     let copy = copy::of(directory).with_context(|| format!("cannot copy {}", directory.display()))?;
     let check = LocalCheck { module: &copy.module, work: copy.work(), environment };
     Ok(check_local_drift(&check).await?)

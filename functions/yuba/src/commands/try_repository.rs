@@ -30,8 +30,8 @@ pub(crate) struct TryArgs {
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
     /// How many of the last commits to look at
-    #[arg(long, default_value_t = 10)]
-    commits: usize,
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    commits: u32,
 }
 
 /// Looks at a repository.
@@ -42,13 +42,14 @@ pub(crate) fn run(
 ) -> anyhow::Result<Done> {
     let path = args.path.canonicalize().with_context(|| format!("cannot read {}", args.path.display()))?;
     let repository = Repository::discover(&path)?;
-    let Ok(head) = repository.resolve("HEAD") else {
+    if repository.is_unborn()? {
         bail!("{} has no commit yet; commit something, then try again", args.path.display());
-    };
+    }
+    let head = repository.resolve("HEAD")?;
     let asked = trial::Asked {
         shown: path.display().to_string(),
         scope: scope(&repository, &path),
-        commits: args.commits,
+        commits: usize::try_from(args.commits)?,
         engines: engines(environment)?,
     };
     let trial = trial::look(&repository, &head, asked)?;

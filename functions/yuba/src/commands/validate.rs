@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
 use yuba_core::manifest::{CodeBackend, ManifestSet, Severity, StackManifest, read_set};
 use yuba_git::root_module::RootModule;
@@ -25,6 +26,10 @@ pub(crate) struct ValidateArgs {
 /// Checks manifests; exit code 1 where a document would be held back.
 pub(crate) fn run(args: &ValidateArgs, format: Format) -> anyhow::Result<Done> {
     let found = manifest_files::find(&args.paths)?;
+    if found.files.is_empty() && found.findings.is_empty() {
+        let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+        bail!("no manifests found in {}", paths.join(", "));
+    }
     let mut set = read_set(&found.files);
     set.findings.extend(found.findings);
     set.findings.sort_by(|one, other| (&one.place, one.severity).cmp(&(&other.place, other.severity)));

@@ -27,7 +27,12 @@ pub(crate) fn text(trial: &Trial) -> String {
 fn heading(trial: &Trial) -> String {
     let origin = match trial.origin {
         Origin::Manifests(_) => "from its manifests",
-        Origin::RootModules => "no manifests; each root module that was found is taken as one",
+        Origin::RootModules if trial.elsewhere.is_empty() => {
+            "no manifests; each root module that was found is taken as one"
+        }
+        Origin::RootModules => {
+            "no manifest names a directory here; each root module that was found is taken as one"
+        }
     };
     let engines = if trial.engines.is_empty() {
         "neither tofu nor terraform".to_owned()
@@ -79,6 +84,7 @@ fn backend(backend: &BackendNamed) -> String {
         BackendNamed::ByManifest => "from the manifest".to_owned(),
         BackendNamed::ByCode(kind) => format!("{kind} (code)"),
         BackendNamed::Nowhere => "none".to_owned(),
+        BackendNamed::Unknown => "unknown".to_owned(),
     }
 }
 
@@ -96,7 +102,7 @@ fn not_applied(trial: &Trial) -> String {
         .stacks
         .iter()
         .filter(|stack| stack.backend == BackendNamed::Nowhere)
-        .map(|stack| stack.name.as_str())
+        .map(|stack| if stack.name == "." { "./" } else { &stack.name })
         .collect();
     if !text.is_empty() {
         text.insert_str(0, "\nNot applied yet:\n");
@@ -144,6 +150,9 @@ fn effect(commit: &CommitSeen) -> String {
                 "    cannot be told: its parent is not in this clone (fetch more of the history)\n",
             );
         }
+        Effect::NothingFirst => {
+            let _ = writeln!(text, "    nothing: {NOTHING_FIRST}");
+        }
         Effect::Nothing(changed) => {
             let _ = writeln!(text, "    nothing: {}", why_nothing(changed));
         }
@@ -175,6 +184,9 @@ fn more(all: usize, word: &str) -> String {
     }
 }
 
+/// Why the first commit of all would have planned nothing.
+const NOTHING_FIRST: &str = "no plan depends on what it added";
+
 fn why_nothing(changed: &[PathChange]) -> String {
     let paths: Vec<&str> = changed.iter().map(|change| change.path.as_str()).collect();
     if paths.is_empty() {
@@ -187,7 +199,7 @@ fn problems(trial: &Trial) -> String {
     let of_stacks = trial
         .stacks
         .iter()
-        .flat_map(|stack| stack.problems.iter().map(move |problem| format!("{}: {problem}", stack.name)));
+        .flat_map(|stack| stack.problems.iter().map(move |problem| of_stack(&stack.name, problem)));
     let errors = trial.findings.iter().filter(|finding| finding.severity == Severity::Error);
     let all: Vec<String> = of_stacks.chain(errors.map(ToString::to_string)).collect();
     let warnings = trial.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
@@ -207,6 +219,12 @@ fn problems(trial: &Trial) -> String {
         let _ = writeln!(text, "Manifests: {}; `yuba validate` shows them.", count(warnings, "warning"));
     }
     text
+}
+
+/// A problem with its stack's name before it, once: the problem may begin with the stack's directory.
+fn of_stack(name: &str, problem: &str) -> String {
+    let begins = problem.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+    if begins { problem.to_owned() } else { format!("{name}: {problem}") }
 }
 
 /// The same for programs, and in full.
@@ -237,6 +255,7 @@ fn stack_json(stack: &StackSeen) -> Value {
             BackendNamed::ByManifest => json!({"from": "manifest"}),
             BackendNamed::ByCode(kind) => json!({"from": "code", "type": kind}),
             BackendNamed::Nowhere => Value::Null,
+            BackendNamed::Unknown => json!({"from": "unknown"}),
         },
         "notAppliedYet": stack.not_applied,
         "plannedOnly": stack.planned_only,
@@ -248,6 +267,7 @@ fn commit_json(commit: &CommitSeen) -> Value {
     let (stacks, nothing) = match &commit.effect {
         Effect::Touched(stacks) => (stacks.as_slice(), None),
         Effect::Nothing(changed) => (&[][..], Some(why_nothing(changed))),
+        Effect::NothingFirst => (&[][..], Some(NOTHING_FIRST.to_owned())),
         Effect::Unknown => (&[][..], Some("its parent is not in this clone".to_owned())),
     };
     let stacks: Vec<Value> =

@@ -1,5 +1,7 @@
 //! What `yuba validate` says.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use yuba_core::manifest::{ManifestSet, Severity};
 
@@ -32,7 +34,8 @@ fn held_back(set: &ManifestSet) -> String {
         Some(name) => format!("{} {name}", held.kind),
         None => format!("a document at {}", held.place),
     };
-    let names: Vec<String> = set.held_back.iter().map(name).collect();
+    let names: BTreeSet<String> = set.held_back.iter().map(name).collect();
+    let names: Vec<String> = names.into_iter().collect();
     format!("Would be held back, their last good version staying in force: {}.\n", names.join(", "))
 }
 

@@ -58,8 +58,9 @@ fn what_the_code_wants_is_told_apart() {
 #[test]
 fn a_directory_that_cannot_be_checked_fails_the_whole() {
     let folder = applied();
+    folder.write("empty/README.md", "");
     folder.write("broken/main.tf", "resource \"terraform_data\" \"a\" {\n  nothing = 1\n}\n");
-    insta::assert_snapshot!(check(&folder, &["a", "broken", "nowhere"]), @r#"
+    insta::assert_snapshot!(check(&folder, &["a", "broken", "nowhere", "a/main.tf", "empty"]), @r#"
     a: No drift (terraform 1.x)
 
     broken: cannot be checked: main.tf:2: Unsupported argument: An argument named "nothing" is not expected here.
@@ -67,7 +68,11 @@ fn a_directory_that_cannot_be_checked_fails_the_whole() {
           on main.tf:2
         An argument named "nothing" is not expected here.
 
-    nowhere: cannot be checked: cannot copy nowhere: No such file or directory (os error 2)
+    nowhere: cannot be checked: it cannot be read: No such file or directory (os error 2)
+
+    a/main.tf: cannot be checked: it is not a directory
+
+    empty: cannot be checked: it holds no .tf files
     exit code 1
     "#);
 }

@@ -279,3 +279,18 @@ fn contents(dir: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
         })
         .collect()
 }
+
+#[test]
+fn what_was_committed_first_and_what_cannot_be_read_is_said_as_it_is() {
+    let folder = Folder::repository();
+    folder.write("README.md", "");
+    folder.commit("Say \u{1b}[31mred");
+    let said = try_it(&folder, &["."]);
+    assert!(said.contains("Say \\u{1b}[31mred\n    nothing: no plan depends on what it added"), "{said}");
+    folder.write("providers.tf", "provider \"aws\" {}\n");
+    folder.write("main.tf", "terraform {\n  backend \"s3\" {\n");
+    folder.commit("Break");
+    let said = try_it(&folder, &["."]);
+    assert!(said.contains("unknown") && !said.contains("Without a backend"), "{said}");
+    assert!(try_it(&folder, &[".", "--commits", "0"]).ends_with("exit code 64\n"));
+}

@@ -150,3 +150,9 @@ fn wrong_arguments_exit_64_and_missing_paths_1() {
     exit code 1
     ");
 }
+
+#[test]
+fn where_there_is_no_manifest_nothing_was_checked() {
+    let folder = Folder::new();
+    assert_eq!(folder.yuba(&["validate", "."]), "error: no manifests found in .\nexit code 1\n");
+}

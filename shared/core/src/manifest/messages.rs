@@ -36,8 +36,10 @@ pub(super) fn nearest<'name>(found: &str, known: &[&'name str]) -> Option<&'name
     (distance <= 2.max(name.chars().count() / 3)).then_some(name)
 }
 
+/// A hint, where more than one is allowed: one alone is named already.
 fn did_you_mean(found: &str, known: &[&str]) -> String {
-    nearest(found, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    let nearest = if known.len() > 1 { nearest(found, known) } else { None };
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
 /// What stands there, in a few words.
@@ -176,7 +178,7 @@ pub(super) fn binary_data(path: &str) -> String {
 }
 
 pub(super) fn other_source_kind(kind: &str) -> String {
-    format!("spec.sourceRef.kind: found `{kind}`, allowed is `GitRepository`; others do not work yet")
+    format!("spec.sourceRef.kind: found `{kind}`, allowed is `GitRepository` alone")
 }
 
 pub(super) fn bad_backend(why: &str) -> String {

@@ -150,7 +150,8 @@ impl<'text> Builder<'text> {
 
     fn not_yaml(&mut self, error: &ScanError) {
         let spot = self.spot(*error.marker());
-        let message = format!("not YAML: {}", error.info());
+        let hint = if error.info().contains("tab") { "; indent with spaces" } else { "" };
+        let message = format!("not YAML: {}{hint}", error.info());
         // The document is abandoned either way.
         let _ = self.abandon(spot, &message);
     }

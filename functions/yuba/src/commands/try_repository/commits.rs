@@ -31,6 +31,8 @@ pub(crate) enum Effect {
     Touched(Vec<Touched>),
     /// None: its files belong to no stack. Empty where it changes none.
     Nothing(Vec<PathChange>),
+    /// None, and there is no commit before it.
+    NothingFirst,
     /// It cannot be told: its parent is not in this clone.
     Unknown,
 }
@@ -104,7 +106,13 @@ impl<'a> Historian<'a> {
             }
         };
         let touched = touched(self.repository, &old, &new, in_scope)?;
-        Ok(if touched.is_empty() { Effect::Nothing(changed) } else { Effect::Touched(touched) })
+        Ok(if !touched.is_empty() {
+            Effect::Touched(touched)
+        } else if commit.parents.is_empty() {
+            Effect::NothingFirst
+        } else {
+            Effect::Nothing(changed)
+        })
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) enum BackendNamed {
     ByCode(String),
     /// Nobody.
     Nowhere,
+    /// The code may: some of it does not parse.
+    Unknown,
 }
 
 /// A stack whose code lies in another repository.
@@ -147,6 +149,7 @@ fn backend(in_manifest: bool, module: Option<&RootModule>) -> BackendNamed {
     match module.and_then(|module| module.backend.clone()) {
         _ if in_manifest => BackendNamed::ByManifest,
         Some(kind) => BackendNamed::ByCode(kind),
+        None if module.is_some_and(|module| !module.broken.is_empty()) => BackendNamed::Unknown,
         None => BackendNamed::Nowhere,
     }
 }
