@@ -48,8 +48,8 @@ pub struct Stack {
     pub retry: Option<Retry>,
     /// A run that somebody asked for and that could not be made yet.
     pub asked: Option<AskedRun>,
-    /// An approval written in Git that was used up: a plan id without digest approves the first plan of that id.
-    pub used_approval: Option<UsedApproval>,
+    /// The first plan of each of the last plan ids, newest last: an id without a digest means that one.
+    pub first_plans: Vec<FirstPlan>,
     /// Content of drift that was put right and has not been seen gone since: the same again is reported, not repeated.
     pub remediated: Option<ContentDigest>,
     /// Where outputs were written last.
@@ -84,7 +84,7 @@ impl Stack {
             adopted: None,
             retry: None,
             asked: None,
-            used_approval: None,
+            first_plans: Vec::new(),
             remediated: None,
             outputs_written: None,
             due: None,
@@ -120,6 +120,8 @@ pub struct Wanted {
     pub settings: InputsDigest,
     /// Versions of the secrets and config maps it reads, by `Kind namespace/name`.
     pub values: BTreeMap<String, String>,
+    /// Why the revision cannot be planned; that is over when Git or somebody mends it.
+    pub problems: Vec<String>,
 }
 
 /// What was last applied.
@@ -192,12 +194,13 @@ pub struct AskedRun {
     pub before_plan: Option<BeforePlan>,
 }
 
-/// An approval in a manifest that let a plan be applied.
+/// The first plan that had a plan id. Another with the same id (of other inputs, of drift, of a destruction) is only
+/// meant by the id together with its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UsedApproval {
-    /// The plan id as the manifest has it.
+pub struct FirstPlan {
+    /// The plan id.
     pub plan: PlanId,
-    /// What it approved.
+    /// Its content.
     pub content: ContentDigest,
 }
 

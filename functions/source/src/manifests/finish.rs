@@ -71,7 +71,15 @@ pub(super) async fn held_back(
     noted.failure = Some(failure);
     noted.due = Some(again);
     write(ports, record, &noted).await?;
+    warn_of(set, &noted);
     Ok(Report::Failed { why: trouble.message.clone(), again })
+}
+
+/// Errors hold documents back: whoever reads the log should not have to ask.
+fn warn_of(set: &ManifestSet, record: &ManifestSetRecord) {
+    for error in set.findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        tracing::warn!(manifests = %record.name, "{error}");
+    }
 }
 
 impl Taking<'_> {
@@ -92,6 +100,7 @@ impl Taking<'_> {
         done.failure = None;
         done.due = Some(self.ports.clock.now() + settings.manifests_interval);
         write(self.ports, &self.record, &done).await?;
+        warn_of(&self.set, &done);
         let set = self.record.name.clone();
         let findings = self.set.findings.len() + self.findings.len();
         Ok(Report::TookOver { set, snapshot: self.snapshot, woke: self.woke, findings })

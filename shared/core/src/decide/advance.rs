@@ -9,6 +9,7 @@ use crate::job::{BeforePlan, Job, PlanToApply};
 use crate::run::{AttemptNote, RunKind, RunState, Waiting};
 use crate::schedule::PLAN_MAX_AGE;
 use crate::source::Reason;
+use crate::stack::Wanted;
 
 /// More steps than any decision takes: each moves the run to another state.
 const MOST_STEPS: usize = 6;
@@ -139,12 +140,14 @@ impl Draft {
             return true;
         }
         let planned = self.stack.planned.as_ref();
-        let newer = |closure, settings| wanted.closure != closure || wanted.settings != settings;
+        let newer = |known: &Wanted| {
+            wanted.closure != known.closure
+                || wanted.settings != known.settings
+                || wanted.problems != known.problems
+        };
         match (run.kind, run.expects) {
-            (RunKind::Drift, _) | (_, Some(_)) => {
-                planned.is_some_and(|planned| newer(planned.closure, planned.settings))
-            }
-            _ => newer(run.wanted.closure, run.wanted.settings),
+            (RunKind::Drift, _) | (_, Some(_)) => planned.is_some_and(newer),
+            _ => newer(&run.wanted),
         }
     }
 

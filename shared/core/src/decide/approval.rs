@@ -5,7 +5,7 @@ use crate::id::{ContentDigest, PlanId};
 use crate::request::DecisionVerdict;
 use crate::run::{Run, RunKind};
 use crate::spec::ApprovePlan;
-use crate::stack::UsedApproval;
+use crate::stack::{FirstPlan, Stack};
 
 impl Draft {
     /// Whether the current run's plan may be applied now. An approval that is used up is written down.
@@ -34,20 +34,28 @@ impl Draft {
                 false
             }
             ApprovePlan::Plan { digest: Some(digest), .. } => content_starts_with(content, digest),
-            ApprovePlan::Plan { digest: None, .. } => self.use_approval(id, content),
+            ApprovePlan::Plan { digest: None, .. } => is_first_plan(&self.stack, id, content),
         }
     }
 
-    /// A plan id without a digest approves the first plan of that id; another one of the id needs the digest.
-    fn use_approval(&mut self, id: &PlanId, content: ContentDigest) -> bool {
-        match &self.stack.used_approval {
-            Some(used) if used.plan == *id => used.content == content,
-            _ => {
-                self.stack.used_approval = Some(UsedApproval { plan: id.clone(), content });
-                true
-            }
+    /// Remembers the first plan of each id.
+    pub(super) fn remember_plan(&mut self, plan: &PlanId, content: ContentDigest) {
+        let first_plans = &mut self.stack.first_plans;
+        if first_plans.iter().any(|first| first.plan == *plan) {
+            return;
         }
+        first_plans.push(FirstPlan { plan: plan.clone(), content });
+        let forgotten = first_plans.len().saturating_sub(MOST_FIRST_PLANS);
+        first_plans.drain(..forgotten);
     }
+}
+
+/// How many plan ids are remembered.
+const MOST_FIRST_PLANS: usize = 20;
+
+/// Whether the id alone means this content: another plan of the id came first where it does not.
+pub(super) fn is_first_plan(stack: &Stack, id: &PlanId, content: ContentDigest) -> bool {
+    stack.first_plans.iter().all(|first| first.plan != *id || first.content == content)
 }
 
 fn is_approved_by_person(run: &Run, content: ContentDigest) -> bool {

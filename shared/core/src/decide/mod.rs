@@ -26,7 +26,7 @@ pub use dependencies::{Dependency, dependency_blocked_by};
 pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
-use crate::id::RunId;
+use crate::id::{RunId, StackName};
 use crate::message::{Cause, Message};
 use crate::request::{Outcome, Request, Signed};
 use crate::run::Run;
@@ -62,6 +62,8 @@ pub struct Records {
     pub values: BTreeMap<String, String>,
     /// The stacks it depends on.
     pub dependencies: Vec<Dependency>,
+    /// Another stack whose state this one's is, where a destruction is asked for or decided.
+    pub rival: Option<StackName>,
     /// The trouble that its last failure belongs to.
     pub trouble: Option<Trouble>,
     /// Who stopped all new applies, if they are stopped.

@@ -153,6 +153,9 @@ impl Draft {
         if planned.settings != wanted.settings {
             reasons.push(Reason::Settings);
         }
+        if planned.problems != wanted.problems {
+            reasons.push(Reason::Stale("what stood against planning it changed".to_owned()));
+        }
         let names = planned
             .values
             .keys()

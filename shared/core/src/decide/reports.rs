@@ -23,6 +23,7 @@ impl Draft {
             run.before_plan = None;
             run.plan = Some(stored);
         });
+        self.remember_plan(&report.plan_id, report.content);
         let Some(run) = self.run.clone() else { return };
         if run.cancelled_by.is_some() {
             self.publish(EventKind::RunDropped, "The run was cancelled.");

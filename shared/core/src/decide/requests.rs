@@ -1,6 +1,6 @@
 //! What people ask for. Each request ends in an outcome: done, or refused with the reason and what to do.
 
-use super::approval::content_starts_with;
+use super::approval::{content_starts_with, is_first_plan};
 use super::draft::Draft;
 use crate::attempt::{AttemptState, StopOrder};
 use crate::event::EventKind;
@@ -55,6 +55,7 @@ impl Draft {
             ),
             Ask::CheckDrift => self.check_drift(by),
             Ask::Destroy => {
+                self.refuse_rival()?;
                 let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
                 self.ask_run(by, RunKind::Destroy, because, None)
             }
@@ -70,9 +71,12 @@ impl Draft {
     fn approve(&mut self, by: &Signed, plan: Option<&PlanId>, digest: Option<&str>) -> Answer {
         match self.run.as_ref().map(|run| (run.state, run.number, run.plan.clone())) {
             Some((RunState::AwaitingApproval, _, Some(stored))) => {
-                check_plan(&stored.report, plan, digest)?;
+                if self.run.as_ref().is_some_and(|run| run.kind == RunKind::Destroy) {
+                    self.refuse_rival()?;
+                }
+                self.check_plan(&stored.report, plan, digest)?;
                 self.decided(by, DecisionVerdict::Approve, &stored.report);
-                Ok(format!("{} is approved; the apply starts", stored.report.plan_id))
+                Ok(format!("{} is approved; {}", stored.report.plan_id, self.after_approval()))
             }
             Some((RunState::AwaitingAdoption, ..)) => refuse(
                 "the first plan waits for a word on its state: say `yuba adopt STACK --new` or `--state FILE` first",
@@ -89,7 +93,7 @@ impl Draft {
         let Some(report) = self.standing_drift().cloned() else {
             return refuse(format!("nothing waits for approval: {}", self.stack.shown.status));
         };
-        check_plan(&report, plan, digest)?;
+        self.check_plan(&report, plan, digest)?;
         if self.stack.applied.is_none() {
             return refuse("the stack's manifest says approvePlan: disable; nothing of it is applied");
         }
@@ -294,16 +298,47 @@ impl Draft {
     }
 }
 
-/// Whether what somebody approves is what waits.
-fn check_plan(report: &PlanReport, plan: Option<&PlanId>, digest: Option<&str>) -> Result<(), Refusal> {
-    let current = format!("{}@{}", report.plan_id, report.content.short());
-    if let Some(plan) = plan.filter(|plan| **plan != report.plan_id) {
-        return Err(Refusal(format!("{plan} is not the plan that waits: that is {current}")));
+impl Draft {
+    /// Whether what somebody approves is what waits.
+    fn check_plan(
+        &self,
+        report: &PlanReport,
+        plan: Option<&PlanId>,
+        digest: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let current = format!("{}@{}", report.plan_id, report.content.short());
+        if let Some(plan) = plan.filter(|plan| **plan != report.plan_id) {
+            return Err(Refusal(format!("{plan} is not the plan that waits: that is {current}")));
+        }
+        match (plan, digest) {
+            (_, Some(digest)) if !content_starts_with(report.content, digest) => Err(Refusal(format!(
+                "the plan was made again and its content differs from @{digest}: it is {current} now"
+            ))),
+            (Some(plan), None) if !is_first_plan(&self.stack, plan, report.content) => Err(Refusal(format!(
+                "another plan had the id {plan} before; the one that waits is {current}: look at it and approve that"
+            ))),
+            _ => Ok(()),
+        }
     }
-    match digest {
-        Some(digest) if !content_starts_with(report.content, digest) => Err(Refusal(format!(
-            "the plan was made again and its content differs from @{digest}: it is {current} now"
-        ))),
-        _ => Ok(()),
+
+    /// What follows an approval now.
+    fn after_approval(&self) -> &'static str {
+        if self.is_suspended() {
+            "it is applied when the stack is resumed"
+        } else if self.paused.is_some() {
+            "it is applied when the installation's pause ends"
+        } else {
+            "the apply starts"
+        }
+    }
+
+    /// A destruction is refused while another stack names the same state.
+    fn refuse_rival(&self) -> Result<(), Refusal> {
+        match &self.rival {
+            Some(rival) => Err(Refusal(format!(
+                "{rival} has the same code, workspace and backend, so the same state: destroying it would destroy what {rival} manages"
+            ))),
+            None => Ok(()),
+        }
     }
 }

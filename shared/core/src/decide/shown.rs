@@ -1,10 +1,11 @@
 //! How a stack stands, in the words that people of tofu-controller know.
 
+use super::approval::is_first_plan;
 use super::draft::Draft;
 use super::reports::drift_sentence;
 use crate::id::Phase;
 use crate::run::{Run, RunKind, RunState, Waiting};
-use crate::stack::{Ready, Shown};
+use crate::stack::{Ready, Shown, Stack};
 
 impl Draft {
     /// How the stack stands now.
@@ -37,7 +38,7 @@ impl Draft {
             );
         }
         if let Some(run) = &self.run {
-            return (under_way_ready(run, settled.ready), under_way(run));
+            return (under_way_ready(run, settled.ready), under_way(run, &self.stack));
         }
         if definition.spec.suspend {
             return (settled.ready, "Suspended by its manifest".to_owned());
@@ -83,7 +84,7 @@ fn under_way_ready(run: &Run, before: Ready) -> Ready {
     if run.kind == RunKind::Drift { before } else { Ready::Unknown }
 }
 
-fn under_way(run: &Run) -> String {
+fn under_way(run: &Run, stack: &Stack) -> String {
     match (run.state, &run.waits_for) {
         (_, Waiting::Dependencies(blocked)) => format!("Waiting for dependencies: {}", blocked.join("; ")),
         (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
@@ -95,11 +96,11 @@ fn under_way(run: &Run) -> String {
         (RunState::AwaitingAdoption, _) => {
             "First plan waits: no backend is named and no state is here; say `yuba adopt` (--new or --state FILE)".to_owned()
         }
-        _ => awaiting_approval(run),
+        _ => awaiting_approval(run, stack),
     }
 }
 
-fn awaiting_approval(run: &Run) -> String {
+fn awaiting_approval(run: &Run, stack: &Stack) -> String {
     let Some(plan) = &run.plan else { return "Plan generated".to_owned() };
     let id = &plan.report.plan_id;
     match run.expects {
@@ -107,6 +108,12 @@ fn awaiting_approval(run: &Run) -> String {
             "Plan generated: it differs from the drift that was to be put right; approve {id}@{} to apply it",
             plan.report.content.short()
         ),
+        _ if !is_first_plan(stack, id, plan.report.content) => {
+            format!(
+                "Plan generated: set approvePlan: \"{id}@{}\" to approve this plan.",
+                plan.report.content.short()
+            )
+        }
         _ => format!("Plan generated: set approvePlan: \"{id}\" to approve this plan."),
     }
 }

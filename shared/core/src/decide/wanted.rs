@@ -15,6 +15,7 @@ impl Draft {
             closure: observation.closure,
             settings: settings_digest(&definition.spec),
             values: self.values.clone(),
+            problems: observation.problems.clone(),
         })
     }
 }

@@ -121,10 +121,10 @@ fn add_forms(secret: &str, forms: &mut BTreeSet<String>) {
         let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
         forms.extend(engines.map(|engine| engine.encode(&text)));
     }
+    // As Go and Rust write JSON, and the same once more inside a JSON string: `jsonencode` in an attribute of a plan.
     let json = json_escaped(secret);
-    forms.insert(json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
-    forms.insert(json_escaped(&json));
-    forms.insert(json);
+    let go = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    forms.extend([json_escaped(&json), json_escaped(&go), json, go]);
     forms.insert(url_encoded(secret));
     forms.insert(secret.to_owned());
 }
@@ -186,5 +186,12 @@ mod tests {
     #[test]
     fn short_secrets_are_not_looked_for() {
         assert_eq!(Masker::new(["", "1", "yes"]).unwrap().mask("1 yes"), "1 yes");
+    }
+
+    #[test]
+    fn a_secret_inside_json_inside_json_is_masked_as_the_engines_write_it() {
+        let masker = Masker::new(["ab&cd<efgh"]).unwrap();
+        let plan = r#"{"policy":"{\"x\":\"ab\\u0026cd\\u003cefgh\"}"}"#;
+        assert!(!masker.mask(plan).contains("efgh"), "{}", masker.mask(plan));
     }
 }

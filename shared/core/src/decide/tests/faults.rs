@@ -194,6 +194,20 @@ fn a_revision_that_cannot_be_planned_fails_at_once_with_what_is_wrong() {
 }
 
 #[test]
+fn a_stack_that_failed_for_its_revision_is_planned_when_the_revision_is_mended() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned("first");
+    world.reports_applied();
+    world.observation.as_mut().unwrap().problems = vec!["docs/hosts leaves the repository".to_owned()];
+    world.passes(Span::minutes(20));
+    assert_eq!(world.states(), "applied failed");
+    world.observation.as_mut().unwrap().problems.clear();
+    world.wake(Cause::Definition { set: world.definition.set.clone(), snapshot: 1 });
+    assert_eq!(world.states(), "applied failed planning");
+}
+
+#[test]
 fn unlocking_is_refused_while_an_attempt_may_hold_the_lock() {
     let mut world = World::new(auto);
     world.push("a");

@@ -89,6 +89,22 @@ fn approve_plan_in_the_manifest_approves_and_never_loops() {
 }
 
 #[test]
+fn the_id_of_a_reviewed_plan_does_not_approve_a_destruction_of_the_same_revision() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    let id: PlanId = "plan-main-aaaaaaaaaa".parse().unwrap();
+    world.ask(Ask::Destroy);
+    world.planned("destroy");
+    insta::assert_snapshot!(
+        world.ask(Ask::Approve { plan: Some(id.clone()), digest: None }),
+        @"refused: another plan had the id plan-main-aaaaaaaaaa before; the one that waits is plan-main-aaaaaaaaaa@6f61ec5c7a0a: look at it and approve that"
+    );
+    let digest = crate::id::ContentDigest::of(b"destroy").short();
+    assert!(world.ask(Ask::Approve { plan: Some(id), digest: Some(digest) }).ends_with("the apply starts"));
+}
+
+#[test]
 fn an_old_approval_in_the_manifest_does_not_approve_another_plan_of_the_same_revision() {
     let mut world = World::new(|_| {});
     world.push("a");

@@ -244,6 +244,7 @@ impl World {
                 .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
                 .collect(),
             dependencies: self.dependencies(),
+            rival: None,
             trouble: self.trouble,
             paused: self.paused.then(|| Signed {
                 who: "eve".to_owned(),
