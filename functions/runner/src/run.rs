@@ -134,6 +134,7 @@ async fn beat(
                 interrupt
                     .raise(Interruption::Fenced(format!("the server refuses the claim ({status}): {why}")));
             }
+            Err(gone @ ServerError::Gone(_)) => interrupt.raise(Interruption::Fenced(gone.to_string())),
             Err(ServerError::Away(why)) => tracing::warn!(why, "a heartbeat did not get through"),
         }
     }

@@ -33,6 +33,9 @@ pub(crate) enum ServerError {
     /// It cannot be reached, or is in trouble.
     #[error("{0}")]
     Away(String),
+    /// It will never come back: its data directory was removed.
+    #[error("{0} was removed: nobody is left to report to")]
+    Gone(String),
 }
 
 /// The `tasks` function, as a task reaches it.
@@ -102,7 +105,13 @@ impl Server {
         let url = match &self.address {
             Address::Fixed(url) => url.clone(),
             Address::File(path) => std::fs::read_to_string(path).map_err(|error| {
-                ServerError::Away(format!("the server's address is not in {}: {error}", path.display()))
+                match path.parent().filter(|directory| !directory.exists()) {
+                    Some(directory) => ServerError::Gone(directory.display().to_string()),
+                    None => ServerError::Away(format!(
+                        "the server's address is not in {}: {error}",
+                        path.display()
+                    )),
+                }
             })?,
         };
         Ok(url.trim().trim_end_matches('/').to_owned())
