@@ -136,7 +136,9 @@ fn silent(exit: &Exit, doing: &str) -> Ended {
     };
     let full = exit.stderr.to_lowercase().contains("no space left on device");
     let note = if full { "the disk is full: " } else { "" };
-    Ended::transient(format!("{note}`{doing}` ended with {how}")).with_detail(&exit.stderr)
+    let said = exit.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+    let said = said.map_or_else(String::new, |line| format!(": {line}"));
+    Ended::transient(format!("{note}`{doing}` ended with {how}{said}")).with_detail(&exit.stderr)
 }
 
 #[cfg(test)]
@@ -176,6 +178,20 @@ mod tests {
             ("creating toy_bucket", "quota", Transient),
         ] {
             assert_eq!(class_of(summary, detail), class, "{summary}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_ends_without_an_error_block_is_quoted() {
+        let stderr = "\nFailed to unlock state: lock id does not match\n".to_owned();
+        match failure(&[], &Exit { code: Some(1), stderr }, "unlock") {
+            Ended::Failed(failure) => {
+                assert_eq!(
+                    failure.message,
+                    "`unlock` ended with exit code 1: Failed to unlock state: lock id does not match"
+                );
+            }
+            Ended::Interrupted => panic!("it failed"),
         }
     }
 }
