@@ -55,7 +55,12 @@ fn json_parts(before: &str, after: &str) -> Option<String> {
     let sides = [("before", tree(before)?), ("after", tree(after)?)];
     let change = Datum::Map(BTreeMap::from(sides.map(|(side, datum)| (side.to_owned(), datum))));
     let parts: String = differences(&change).iter().map(|part| indented(&difference(part, ""))).collect();
-    Some(if parts.is_empty() { "        (only its layout differs)\n".to_owned() } else { parts })
+    let masked = before.contains(SENSITIVE) || after.contains(SENSITIVE);
+    Some(match (parts.is_empty(), masked) {
+        (false, _) => parts,
+        (true, true) => "        (what differs is masked)\n".to_owned(),
+        (true, false) => "        (only its layout differs)\n".to_owned(),
+    })
 }
 
 fn line_parts(before: &str, after: &str) -> String {
@@ -99,6 +104,12 @@ mod tests {
     #[test]
     fn values_that_are_no_text_stand_on_one_line() {
         insta::assert_snapshot!(check("[1.10]", r#"{"a":12345678901234567890123}"#), @r#"    ~ p: [1.10] → {"a":12345678901234567890123}"#);
+    }
+
+    #[test]
+    fn json_whose_secrets_differ_does_not_pass_for_a_change_of_layout() {
+        let policy = format!("{{\"key\":\"{SENSITIVE}\"}}");
+        assert_eq!(json_parts(&policy, &policy).as_deref(), Some("        (what differs is masked)\n"));
     }
 
     #[test]
