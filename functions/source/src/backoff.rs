@@ -10,16 +10,16 @@ const LONGEST: Span = Span::minutes(10);
 
 /// Why a look failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub struct Trouble {
     /// What happened, where, what to do.
-    pub(crate) message: String,
+    pub message: String,
     /// What can mend it.
-    pub(crate) mend: Mend,
+    pub mend: Mend,
 }
 
 /// What can mend a failed look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mend {
+pub enum Mend {
     /// Time.
     Time,
     /// A person, or a push: looking more often than at the interval brings nothing.

@@ -2,6 +2,7 @@
 
 mod backoff;
 mod blocking;
+mod git;
 mod handler;
 mod look;
 mod manifests;
@@ -11,6 +12,8 @@ mod settings;
 mod stored;
 mod why;
 
+pub use backoff::{Mend, Trouble};
+pub use git::{Checkout, Git, SeenClosure, Work, Worked};
 pub use handler::{configure, handle};
 pub use report::Report;
 pub use settings::SourceSettings;

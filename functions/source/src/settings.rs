@@ -1,10 +1,13 @@
 //! What the source function is set up with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::time::Span;
 use yuba_git::fetch::Fetcher;
+
+use crate::git::Git;
 
 /// Settings of the source function.
 #[derive(Debug, Clone)]
@@ -18,7 +21,7 @@ pub struct SourceSettings {
     /// The secret with the credentials for places of manifests in Git, where one is needed.
     pub manifests_secret: Option<SecretName>,
     /// How Git is reached.
-    pub fetcher: Fetcher,
+    pub git: Arc<dyn Git>,
 }
 
 impl SourceSettings {
@@ -29,7 +32,7 @@ impl SourceSettings {
             manifests: Vec::new(),
             manifests_interval: Span::minutes(1),
             manifests_secret: None,
-            fetcher: Fetcher::default(),
+            git: Arc::new(Fetcher::default()),
         }
     }
 }

@@ -14,8 +14,8 @@ use yuba_ports::records::{load, page};
 use yuba_ports::{Order, PortError, Ports, Query};
 
 use crate::blocking::blocking;
-use crate::look::observe::reason;
-use crate::look::{checkout, credentials, stacks};
+use crate::git::fetcher::{self, reason};
+use crate::look::{credentials, stacks};
 use crate::settings::SourceSettings;
 
 /// How many paths and reasons are named.
@@ -140,7 +140,7 @@ async fn repository(
     definition: &Definition,
 ) -> Result<Repository, WhyError> {
     let name = &definition.spec.source;
-    let cache = checkout::cache(settings, name);
+    let cache = fetcher::cache(settings, name);
     if let Ok(repository) = Repository::open(&cache) {
         return Ok(repository);
     }
@@ -148,8 +148,8 @@ async fn repository(
     let source = source.ok_or_else(|| WhyError::NoSource(definition.name.clone()))?.into_value();
     let failed = |trouble: crate::backoff::Trouble| WhyError::NoRevision(trouble.message);
     let credentials = credentials::of(ports, source.spec.secret.as_ref()).await?.map_err(failed)?;
-    let fetched = checkout::fetch(settings, cache, source.spec, credentials).await?.map_err(failed)?;
-    Ok(fetched.repository)
+    settings.git.fetch(&cache, source.spec, credentials).await?.map_err(failed)?;
+    Repository::open(&cache).map_err(|error| WhyError::NoRevision(error.to_string()))
 }
 
 async fn run_of(ports: &Ports, definition: &Definition, commit: &str) -> Result<Option<RunId>, PortError> {

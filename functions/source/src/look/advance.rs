@@ -2,12 +2,12 @@
 
 use yuba_core::record::Key;
 use yuba_core::source::{Seen, Source};
-use yuba_git::fetch::Fetched;
 use yuba_ports::records::update;
 use yuba_ports::{PortError, Ports};
 
 use super::fan_out::Woken;
 use crate::backoff::{self, Trouble};
+use crate::git::Checkout;
 use crate::report::Report;
 
 /// Gives a look its number. Numbers are never given twice: a look that was cut leaves a gap.
@@ -50,12 +50,12 @@ pub(super) async fn unchanged(ports: &Ports, source: &Source) -> Result<Report, 
 pub(super) async fn looked(
     ports: &Ports,
     source: &Source,
-    (fetched, number): (&Fetched, u64),
+    (fetched, number): (&dyn Checkout, u64),
     woken: Woken,
 ) -> Result<Report, PortError> {
     let now = ports.clock.now();
-    let seen =
-        Seen { revision: fetched.revision.clone(), tree: fetched.tree.clone(), at: now, observation: number };
+    let (revision, tree) = (fetched.revision().clone(), fetched.tree().clone());
+    let seen = Seen { revision, tree, at: now, observation: number };
     change(ports, source, |current| {
         // A look with a greater number is under way or done: what it found is newer.
         if current.observation != number {

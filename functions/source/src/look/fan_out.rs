@@ -6,14 +6,13 @@ use yuba_core::id::{ClosureDigest, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::source::Source;
 use yuba_git::closure::Before;
-use yuba_git::fetch::Fetched;
 use yuba_ports::{Committed, PortError, Ports, PutMode};
 
 use super::artifact;
-use super::checkout::{self, Work, Worked};
 use super::observe::{Seeing, Verdict, judge};
 use super::stacks::{self, StackThere};
 use crate::backoff::Trouble;
+use crate::git::{Checkout, Work, Worked};
 
 /// How many stacks are written and woken at once: a commit holds up to 100 records.
 const BATCH: usize = 50;
@@ -23,7 +22,7 @@ pub(super) struct Look<'a> {
     /// The source as it was loaded.
     pub(super) source: &'a Source,
     /// What was fetched.
-    pub(super) fetched: &'a Fetched,
+    pub(super) fetched: &'a dyn Checkout,
     /// The look's number.
     pub(super) number: u64,
 }
@@ -45,13 +44,7 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         Ok(worked) => worked,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let mut seeing = Seeing {
-        look,
-        closures: &worked.closures,
-        changed: worked.changed.as_ref(),
-        refused: None,
-        at: ports.clock.now(),
-    };
+    let mut seeing = Seeing { look, worked: &worked, refused: None, at: ports.clock.now() };
     if stacks.iter().any(|(name, stack)| seeing.needs_artifact(name, stack)) {
         seeing.refused = artifact::store(ports, look.fetched).await?.err();
     }
@@ -78,17 +71,15 @@ async fn work_out(
     let object = format!("sources/{}/index", look.source.name);
     let index = ports.blobs.get(&object).await?;
     let work = Work {
-        repository: look.fetched.repository.clone(),
         stacks: stacks.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect(),
         before: look
             .source
             .seen
             .as_ref()
             .map(|seen| Before { tree: seen.tree.clone(), digests: digests(look.source, stacks) }),
-        new: look.fetched.tree.clone(),
         index: index.clone(),
     };
-    let worked = match checkout::closures(work).await? {
+    let worked = match look.fetched.closures(work).await? {
         Ok(worked) => worked,
         Err(trouble) => return Ok(Err(trouble)),
     };

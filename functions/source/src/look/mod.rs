@@ -2,21 +2,22 @@
 
 mod advance;
 mod artifact;
-pub(crate) mod checkout;
 pub(crate) mod credentials;
 mod fan_out;
-pub(crate) mod observe;
+mod observe;
 pub(crate) mod stacks;
+
+use std::sync::Arc;
 
 use yuba_core::id::SourceName;
 use yuba_core::message::Cause;
 use yuba_core::record::Key;
 use yuba_core::source::Source;
-use yuba_git::fetch::Fetched;
 use yuba_ports::records::load;
 use yuba_ports::{PortError, Ports};
 
 use crate::backoff::Trouble;
+use crate::git::{Checkout, fetcher};
 use crate::outcome;
 use crate::report::Report;
 use crate::settings::SourceSettings;
@@ -62,13 +63,13 @@ async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> R
         Ok(fetched) => fetched,
         Err(trouble) => return advance::failed(ports, source, &trouble).await,
     };
-    if is_as_seen(source, &fetched) {
+    if is_as_seen(source, &*fetched) {
         return advance::unchanged(ports, source).await;
     }
     let number = advance::give_number(ports, source).await?;
-    let fanned = fan_out::fan_out(ports, &fan_out::Look { source, fetched: &fetched, number }).await?;
+    let fanned = fan_out::fan_out(ports, &fan_out::Look { source, fetched: &*fetched, number }).await?;
     match fanned {
-        Ok(woken) => advance::looked(ports, source, (&fetched, number), woken).await,
+        Ok(woken) => advance::looked(ports, source, (&*fetched, number), woken).await,
         Err(trouble) => advance::failed(ports, source, &trouble).await,
     }
 }
@@ -77,20 +78,20 @@ async fn fetch(
     ports: &Ports,
     settings: &SourceSettings,
     source: &Source,
-) -> Result<Result<Fetched, Trouble>, PortError> {
+) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError> {
     let credentials = match credentials::of(ports, source.spec.secret.as_ref()).await? {
         Ok(credentials) => credentials,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let cache = checkout::cache(settings, &source.name);
-    checkout::fetch(settings, cache, source.spec.clone(), credentials).await
+    let cache = fetcher::cache(settings, &source.name);
+    settings.git.fetch(&cache, source.spec.clone(), credentials).await
 }
 
 /// Whether commit and definitions are those that the last completed look took into account.
-fn is_as_seen(source: &Source, fetched: &Fetched) -> bool {
+fn is_as_seen(source: &Source, fetched: &dyn Checkout) -> bool {
     source.definitions == source.definitions_seen
         && source
             .seen
             .as_ref()
-            .is_some_and(|seen| seen.tree == fetched.tree && seen.revision == fetched.revision)
+            .is_some_and(|seen| seen.tree == *fetched.tree() && seen.revision == *fetched.revision())
 }

@@ -1,17 +1,14 @@
 //! What a look means for one stack: pure.
 
-use std::collections::BTreeMap;
-
 use yuba_core::id::StackName;
-use yuba_core::source::{CommitFacts, Observation, Reason};
+use yuba_core::source::{Observation, Reason};
 use yuba_core::time::Timestamp;
-use yuba_git::closure::{ChangedPath, Closure, Closures};
-use yuba_git::fetch::Fetched;
-use yuba_git::history::Change;
 use yuba_ports::records::Versioned;
 
 use super::fan_out::Look;
 use super::stacks::StackThere;
+use crate::git::fetcher::shown;
+use crate::git::{SeenClosure, Worked};
 
 /// How many reasons an observation holds.
 const MOST_REASONS: usize = 20;
@@ -19,9 +16,7 @@ const MOST_REASONS: usize = 20;
 /// Everything that a look has found out.
 pub(super) struct Seeing<'a> {
     pub(super) look: &'a Look<'a>,
-    pub(super) closures: &'a Closures,
-    /// What differs from the tree that was seen before; `None` where that is not known.
-    pub(super) changed: Option<&'a BTreeMap<StackName, Vec<ChangedPath>>>,
+    pub(super) worked: &'a Worked,
     /// Why the tree cannot be packed.
     pub(super) refused: Option<String>,
     pub(super) at: Timestamp,
@@ -41,22 +36,21 @@ pub(super) enum Verdict {
 impl Seeing<'_> {
     /// Whether the stack may need the tree's artifact: its closure differs, or something was wrong and may be mended.
     pub(super) fn needs_artifact(&self, name: &StackName, stack: &StackThere) -> bool {
-        let Some(closure) = self.closures.by_stack.get(name) else { return false };
+        let Some(closure) = self.worked.closures.get(name) else { return false };
         stack
             .observation
             .as_ref()
             .is_none_or(|seen| seen.closure != closure.digest || !seen.problems.is_empty())
     }
 
-    fn problems(&self, closure: &Closure) -> Vec<String> {
-        let fatal = closure.problems.iter().filter(|problem| problem.is_fatal());
-        fatal.map(ToString::to_string).chain(self.refused.clone()).collect()
+    fn problems(&self, closure: &SeenClosure) -> Vec<String> {
+        closure.problems.iter().cloned().chain(self.refused.clone()).collect()
     }
 }
 
 /// Compares a stack's closure with the one that was observed before.
 pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -> Verdict {
-    let Some(closure) = seeing.closures.by_stack.get(name) else { return Verdict::Unchanged };
+    let Some(closure) = seeing.worked.closures.get(name) else { return Verdict::Unchanged };
     let Look { source, number, .. } = seeing.look;
     let Some(before) = &stack.observation else {
         return Verdict::Observe(Box::new(Versioned::new(observation(seeing, stack, closure))));
@@ -73,7 +67,7 @@ pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -
     if before.number > completed { Verdict::WakeAgain(before.number) } else { Verdict::Unchanged }
 }
 
-fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &Closure) -> Observation {
+fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -> Observation {
     let Look { source, fetched, number } = seeing.look;
     let mut changed = reasons(seeing, stack, closure);
     let changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
@@ -82,59 +76,32 @@ fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &Closure) -> Ob
         stack: stack.id,
         source: source.name.clone(),
         number: *number,
-        revision: fetched.revision.clone(),
-        tree: fetched.tree.clone(),
+        revision: fetched.revision().clone(),
+        tree: fetched.tree().clone(),
         closure: closure.digest,
         changed,
         changed_count,
         problems: seeing.problems(closure),
-        commit: commit_facts(fetched),
+        commit: fetched.commit(),
         at: seeing.at,
     }
 }
 
 /// Why a stack's closure differs from the one observed before.
-fn reasons(seeing: &Seeing<'_>, stack: &StackThere, closure: &Closure) -> Vec<Reason> {
+fn reasons(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -> Vec<Reason> {
     let Some(before) = &stack.observation else { return vec![Reason::First] };
     if before.source != seeing.look.source.name {
         return vec![Reason::Settings];
     }
-    let Some(changed) = seeing.changed else {
+    let Some(changed) = &seeing.worked.changed else {
         let path = shown(&stack.definition.spec.path);
         let because = "the revision before is no longer at hand to compare with".to_owned();
         return vec![Reason::Path { path, change: "changed".to_owned(), because }];
     };
     match changed.get(&stack.definition.name) {
-        Some(paths) if !paths.is_empty() => paths.iter().map(reason).collect(),
+        Some(reasons) if !reasons.is_empty() => reasons.clone(),
         // The tree is the same for the stack, so it is its settings that reach for something else.
         _ if before.closure != closure.digest => vec![Reason::Settings],
         _ => Vec::new(),
-    }
-}
-
-/// A changed path as a reason for people.
-pub(crate) fn reason(changed: &ChangedPath) -> Reason {
-    let change = match changed.change {
-        Change::Added => "added",
-        Change::Modified => "changed",
-        Change::Deleted => "removed",
-        Change::Reached => "reached",
-        Change::LeftBehind => "left behind",
-    };
-    Reason::Path { path: shown(&changed.path), change: change.to_owned(), because: changed.why.to_string() }
-}
-
-/// A path as people see it: the root is `.`.
-fn shown(path: &str) -> String {
-    if path.is_empty() { ".".to_owned() } else { path.to_owned() }
-}
-
-/// The commit as people see it.
-pub(crate) fn commit_facts(fetched: &Fetched) -> CommitFacts {
-    let author = fetched.commit.authors.first().unwrap_or(&fetched.commit.committer);
-    CommitFacts {
-        id: fetched.revision.commit.clone(),
-        author: format!("{} <{}>", author.name, author.email),
-        subject: fetched.commit.subject.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! The stacks that a set held before, with what was taken over of each.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use yuba_core::id::{ManifestSetName, StackId, StackName};
 use yuba_core::record::{Key, manifests_partition};
@@ -13,7 +13,7 @@ use crate::stored::{load_all, stack_edges};
 /// The stacks that a set holds or held, by name.
 pub(super) struct Known {
     /// Their definitions, of other sets too where a stack has moved there.
-    pub(super) definitions: HashMap<StackName, Versioned<Definition>>,
+    pub(super) definitions: BTreeMap<StackName, Versioned<Definition>>,
 }
 
 impl Known {

@@ -9,7 +9,7 @@ mod stacks;
 mod values;
 mod vanish;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use yuba_core::id::{ManifestSetName, SourceName, StackId, StackName};
 use yuba_core::manifest::{ManifestSet, read_set};
@@ -95,7 +95,7 @@ struct Taking<'a> {
     documents: &'a Documents,
     set: ManifestSet,
     /// The names of its stacks.
-    present: HashSet<StackName>,
+    present: BTreeSet<StackName>,
     /// The number of this snapshot.
     snapshot: u64,
     now: Timestamp,

@@ -9,14 +9,11 @@ use yuba_core::id::ManifestSetName;
 use yuba_core::manifest::ManifestFile;
 use yuba_core::manifest_root::ManifestRoot;
 use yuba_core::spec::{GitReference, SourceSpec};
-use yuba_git::ReadError;
-use yuba_git::fetch::Fetched;
 use yuba_ports::{PortError, Ports};
 
 use crate::backoff::{Mend, Trouble};
 use crate::blocking::blocking;
-use crate::look::observe::commit_facts;
-use crate::look::{checkout, credentials};
+use crate::look::credentials;
 use crate::settings::SourceSettings;
 
 /// Deeper directories than this are a loop of links.
@@ -68,29 +65,12 @@ async fn read_git(
     let interval = settings.manifests_interval;
     let spec = SourceSpec { url: place.url, reference: place.reference, interval, secret, suspend: false };
     let cache = settings.cache_dir.join("manifests").join(hex::encode(Sha256::digest(&set.0)));
-    let fetched = match checkout::fetch(settings, cache, spec, credentials).await? {
+    let fetched = match settings.git.fetch(&cache, spec, credentials).await? {
         Ok(fetched) => fetched,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let directory = place.directory;
-    blocking(move || {
-        let author = commit_facts(&fetched).author;
-        let files = git_files(&fetched, &directory)
-            .map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time })?;
-        Ok(documents(files, Some(author)))
-    })
-    .await
-}
-
-fn git_files(fetched: &Fetched, directory: &str) -> Result<Vec<ManifestFile>, ReadError> {
-    let inside = |path: &str| {
-        directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
-    };
-    let entries = fetched.repository.manifest_files(&fetched.tree)?;
-    let read = |entry: yuba_git::history::FileEntry| {
-        Ok(ManifestFile { text: fetched.repository.text(entry.id)?, path: entry.path })
-    };
-    entries.into_iter().filter(|entry| inside(&entry.path)).map(read).collect()
+    let files = fetched.manifests(&place.directory).await?;
+    Ok(files.map(|files| documents(files, Some(fetched.commit().author))))
 }
 
 fn read_directory(root: &Path) -> Result<Documents, Trouble> {

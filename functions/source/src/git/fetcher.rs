@@ -1,0 +1,150 @@
+//! Real repositories. What is done in a Git cache blocks, so it runs on its own threads.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use yuba_core::id::{Revision, SourceName, TreeId};
+use yuba_core::manifest::ManifestFile;
+use yuba_core::source::{CommitFacts, Reason};
+use yuba_core::spec::SourceSpec;
+use yuba_git::artifact::{self, PackError};
+use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
+use yuba_git::fetch::{Credentials, Fetched, Fetcher};
+use yuba_git::history::{Change, FileEntry};
+use yuba_git::{ReadError, Repository};
+use yuba_ports::{Blobs, PortError, PutMode};
+
+use super::{Checkout, Git, SeenClosure, Work, Worked};
+use crate::backoff::{Mend, Trouble};
+use crate::blocking::blocking;
+use crate::settings::SourceSettings;
+
+/// Where a source's cache lies.
+pub(crate) fn cache(settings: &SourceSettings, source: &SourceName) -> PathBuf {
+    settings.cache_dir.join("sources").join(&source.namespace).join(&source.name)
+}
+
+#[async_trait]
+impl Git for Fetcher {
+    async fn fetch(
+        &self,
+        cache: &Path,
+        spec: SourceSpec,
+        credentials: Credentials,
+    ) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError> {
+        let (git, cache) = (self.clone(), cache.to_owned());
+        let fetched = blocking(move || Self::fetch(&git, &cache, &spec, &credentials)).await?;
+        Ok(fetched.map(|fetched| Arc::new(fetched) as Arc<dyn Checkout>).map_err(Trouble::from))
+    }
+}
+
+#[async_trait]
+impl Checkout for Fetched {
+    fn revision(&self) -> &Revision {
+        &self.revision
+    }
+
+    fn tree(&self) -> &TreeId {
+        &self.tree
+    }
+
+    fn commit(&self) -> CommitFacts {
+        let author = self.commit.authors.first().unwrap_or(&self.commit.committer);
+        CommitFacts {
+            id: self.revision.commit.clone(),
+            author: format!("{} <{}>", author.name, author.email),
+            subject: self.commit.subject.clone(),
+        }
+    }
+
+    async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError> {
+        let (repository, tree) = (self.repository.clone(), self.tree.clone());
+        let done = blocking(move || work_out(&repository, &tree, &work)).await?;
+        Ok(done.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
+    }
+
+    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<Result<(), String>, PortError> {
+        let (repository, tree) = (self.repository.clone(), self.tree.clone());
+        match blocking(move || pack(&repository, &tree)).await?? {
+            Ok(packed) => {
+                blobs.put_file(object, packed.path(), PutMode::CreateOnly).await?;
+                Ok(Ok(()))
+            }
+            Err(refused) => Ok(Err(refused)),
+        }
+    }
+
+    async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError> {
+        let (repository, tree, directory) =
+            (self.repository.clone(), self.tree.clone(), directory.to_owned());
+        let read = blocking(move || manifest_files(&repository, &tree, &directory)).await?;
+        Ok(read.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
+    }
+}
+
+fn work_out(repository: &Repository, tree: &TreeId, work: &Work) -> Result<Worked, IndexError> {
+    let mut index = work.index.as_deref().map(Index::from_bytes).unwrap_or_default();
+    let closures = index.closures(repository, tree, &work.stacks)?;
+    let changed = work.before.as_ref().and_then(|before| {
+        // A cache that was lost has fetched the new revision alone: then only the reasons are missing.
+        index.affected_since(repository, before, &closures, &work.stacks).ok()
+    });
+    let reasons = |paths: Vec<ChangedPath>| paths.iter().map(reason).collect();
+    Ok(Worked {
+        closures: closures.by_stack.into_iter().map(|(name, closure)| (name, seen(&closure))).collect(),
+        changed: changed
+            .map(|changed| changed.into_iter().map(|(name, paths)| (name, reasons(paths))).collect()),
+        index: index.to_bytes(),
+    })
+}
+
+fn seen(closure: &Closure) -> SeenClosure {
+    let fatal = closure.problems.iter().filter(|problem| problem.is_fatal());
+    SeenClosure { digest: closure.digest, problems: fatal.map(ToString::to_string).collect() }
+}
+
+/// Packs a tree into a file that vanishes with the value; what must not be packed is refused with the reason.
+fn pack(
+    repository: &Repository,
+    tree: &TreeId,
+) -> Result<Result<tempfile::NamedTempFile, String>, PortError> {
+    let mut file = tempfile::NamedTempFile::new().map_err(|error| {
+        PortError::transient("the artifact cannot be written to a temporary file").because(error)
+    })?;
+    match artifact::pack(repository, tree, file.as_file_mut()) {
+        Ok(_) => Ok(Ok(file)),
+        Err(refused @ PackError::LinkOutside { .. }) => Ok(Err(refused.to_string())),
+        Err(error) => Err(PortError::transient(format!("tree {tree} cannot be packed")).because(error)),
+    }
+}
+
+fn manifest_files(
+    repository: &Repository,
+    tree: &TreeId,
+    directory: &str,
+) -> Result<Vec<ManifestFile>, ReadError> {
+    let inside = |path: &str| {
+        directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let entries = repository.manifest_files(tree)?;
+    let read = |entry: FileEntry| Ok(ManifestFile { text: repository.text(entry.id)?, path: entry.path });
+    entries.into_iter().filter(|entry| inside(&entry.path)).map(read).collect()
+}
+
+/// A changed path as a reason for people.
+pub(crate) fn reason(changed: &ChangedPath) -> Reason {
+    let change = match changed.change {
+        Change::Added => "added",
+        Change::Modified => "changed",
+        Change::Deleted => "removed",
+        Change::Reached => "reached",
+        Change::LeftBehind => "left behind",
+    };
+    Reason::Path { path: shown(&changed.path), change: change.to_owned(), because: changed.why.to_string() }
+}
+
+/// A path as people see it: the root is `.`.
+pub(crate) fn shown(path: &str) -> String {
+    if path.is_empty() { ".".to_owned() } else { path.to_owned() }
+}

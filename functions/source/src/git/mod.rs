@@ -1,0 +1,85 @@
+//! How Git is reached: what the function asks of a repository, and nothing more. [`yuba_git::fetch::Fetcher`] answers
+//! from real repositories; a simulation may answer from memory.
+
+pub(crate) mod fetcher;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use yuba_core::id::{ClosureDigest, Revision, StackName, TreeId};
+use yuba_core::manifest::ManifestFile;
+use yuba_core::source::{CommitFacts, Reason};
+use yuba_core::spec::SourceSpec;
+use yuba_git::closure::{Before, StackPaths};
+use yuba_git::fetch::Credentials;
+use yuba_ports::{Blobs, PortError};
+
+use crate::backoff::Trouble;
+
+/// Where commits come from. What is wrong with a repository is a [`Trouble`]; an error says that trying again helps.
+#[async_trait]
+pub trait Git: fmt::Debug + Send + Sync {
+    /// Fetches what a source refers to, into the cache at `cache`.
+    async fn fetch(
+        &self,
+        cache: &Path,
+        spec: SourceSpec,
+        credentials: Credentials,
+    ) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError>;
+}
+
+/// A commit that was fetched, to read from.
+#[async_trait]
+pub trait Checkout: Send + Sync {
+    /// The commit, under the name of the reference that leads to it.
+    fn revision(&self) -> &Revision;
+
+    /// Its tree.
+    fn tree(&self) -> &TreeId;
+
+    /// It, as people see it.
+    fn commit(&self) -> CommitFacts;
+
+    /// Works out the closures of all stacks of the source.
+    async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError>;
+
+    /// Packs the tree and stores it; what must not be packed is refused with the reason.
+    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<Result<(), String>, PortError>;
+
+    /// The manifests below a directory (empty for the root).
+    async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError>;
+}
+
+/// What closures are worked out from, besides the tree.
+#[derive(Debug)]
+pub struct Work {
+    /// All stacks of the source.
+    pub stacks: BTreeMap<StackName, StackPaths>,
+    /// The tree that was seen before, and what of it is recorded.
+    pub before: Option<Before>,
+    /// The index that was stored last; only spares work.
+    pub index: Option<Vec<u8>>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Worked {
+    /// The closures now.
+    pub closures: BTreeMap<StackName, SeenClosure>,
+    /// What differs from the tree that was seen before, by stack; `None` where that tree is not at hand any more.
+    pub changed: Option<BTreeMap<StackName, Vec<Reason>>>,
+    /// The index to store.
+    pub index: Vec<u8>,
+}
+
+/// A stack's closure, as far as a look compares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenClosure {
+    /// Its digest.
+    pub digest: ClosureDigest,
+    /// Why the tree cannot be planned for it.
+    pub problems: Vec<String>,
+}
