@@ -7,6 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
+use yuba_core::token;
 
 use crate::Api;
 use crate::problem::Problem;
@@ -42,7 +43,7 @@ fn remember(path: &str, token: &str) -> Response {
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
+    token::bearer(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use yuba_core::id::{RunId, StackName};
@@ -17,14 +18,22 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let bytes = axum::body::Bytes::from_request(request, state)
             .await
-            .map_err(|rejection| Problem::malformed(format!("body: {rejection}")))?;
+            .map_err(|rejection| unread(rejection.status(), &rejection.body_text()))?;
         let bytes = if bytes.is_empty() { axum::body::Bytes::from_static(b"{}") } else { bytes };
         match Json::<T>::from_bytes(&bytes) {
             Ok(Json(body)) => Ok(Self(body)),
-            Err(rejection) => Err(Problem::unprocessable(format!("body: {}", rejection.body_text()))
-                .with_help("GET /api/v1/openapi.json describes the body")),
+            Err(rejection) => Err(unread(rejection.status(), &rejection.body_text())),
         }
     }
+}
+
+/// A body that is too large (413), no JSON (400), or JSON of another form (422).
+fn unread(status: StatusCode, why: &str) -> Problem {
+    let help = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => format!("at most {} MiB are read", crate::BODY_LIMIT / 1024 / 1024),
+        _ => "GET /api/v1/openapi.json describes the body".to_owned(),
+    };
+    Problem::told(status, format!("body: {why}")).with_help(help)
 }
 
 /// The query string.

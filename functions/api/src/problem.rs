@@ -29,7 +29,8 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    fn told(status: StatusCode, detail: impl Into<String>) -> Self {
+    /// The caller's, under this status.
+    pub(crate) fn told(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::Told { status, detail: detail.into(), help: None }
     }
 

@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use secrecy::ExposeSecret as _;
 use yuba_core::id::AttemptId;
-use yuba_core::token::{TokenUse, is_task_token};
+use yuba_core::token::{TokenUse, bearer, is_task_token};
 use yuba_ports::Ports;
 
 use crate::answer::Refusal;
@@ -19,8 +19,8 @@ pub(crate) fn check_token(
     let token = headers
         .get(AUTHORIZATION)
         .and_then(|header| header.to_str().ok())
-        .and_then(|header| header.strip_prefix("Bearer "))
+        .and_then(bearer)
         .ok_or(Refusal::Token)?;
     let key = ports.key.expose_secret().as_bytes();
-    if is_task_token(key, token_use, attempt, token.trim()) { Ok(()) } else { Err(Refusal::Token) }
+    if is_task_token(key, token_use, attempt, token) { Ok(()) } else { Err(Refusal::Token) }
 }

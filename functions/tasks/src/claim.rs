@@ -20,7 +20,7 @@ use yuba_core::run::{Failure, FailureClass};
 use yuba_core::task::{ClaimAnswer, ClaimRequest, ObjectAccess, ResolvedValue};
 use yuba_core::token::{TokenUse, digest_key, task_token};
 use yuba_ports::records::{Versioned, load};
-use yuba_ports::{Committed, PortError, Remedy, RoleSession};
+use yuba_ports::{Committed, Expected, PortError, Remedy, RoleSession, Store, Write};
 
 use crate::answer::{Refusal, check_schema};
 use crate::bearer::check_token;
@@ -60,13 +60,23 @@ async fn issued(state: &TasksState, request: &ClaimRequest) -> Result<Versioned<
     if attempt.state != AttemptState::Issued {
         return Err(Refusal::State(attempt.id, attempt.state));
     }
-    if attempt.id.phase == Phase::Apply {
-        let installation = load::<Installation>(store, &Key::installation()).await?;
-        if installation.is_some_and(|installation| installation.paused.is_some()) {
-            return Err(Refusal::Paused);
-        }
-    }
+    going_on(store, attempt.id.phase).await?;
     Ok(attempt)
+}
+
+/// That applies are not paused, as a condition of the claim's commit: none is claimed once a pause was answered. A plan
+/// asks for nothing.
+async fn going_on(store: &dyn Store, phase: Phase) -> Result<Vec<Write>, Refusal> {
+    if phase == Phase::Plan {
+        return Ok(Vec::new());
+    }
+    let key = Key::installation();
+    let known = load::<Installation>(store, &key).await?;
+    if known.as_ref().is_some_and(|installation| installation.paused.is_some()) {
+        return Err(Refusal::Paused);
+    }
+    let expected = known.map_or(Expected::Absent, |installation| installation.expected());
+    Ok(vec![Write::Check { key, expected }])
 }
 
 /// Writes the claim, or at once the report of an attempt that cannot begin, and wakes the stack.
@@ -84,14 +94,25 @@ async fn take(
     attempt.claimed_at = Some(now);
     attempt.heard_at = Some(now);
     attempt.report = report;
-    if let Committed::Conflict(_) = state.ports.store.commit(vec![attempt.put()?]).await? {
-        return Err(Refusal::State(attempt.id, AttemptState::Claimed));
-    }
+    commit(&*state.ports.store, &attempt).await?;
     // The claim stands whether or not its message goes out: the scheduler's sweep finds the record.
     if let Err(error) = state.wake(attempt.stack, attempt.id, news).await {
         tracing::warn!(attempt = %attempt.id, what = %error.what, "a claim's message could not be sent");
     }
     Ok(())
+}
+
+/// Commits the claim while applies are not paused; where the installation changed meanwhile, that is looked at again.
+async fn commit(store: &dyn Store, attempt: &Versioned<Attempt>) -> Result<(), Refusal> {
+    loop {
+        let mut writes = going_on(store, attempt.id.phase).await?;
+        writes.push(attempt.put()?);
+        match store.commit(writes).await? {
+            Committed::Done => return Ok(()),
+            Committed::Conflict(key) if key == Key::installation() => {}
+            Committed::Conflict(_) => return Err(Refusal::State(attempt.id, AttemptState::Claimed)),
+        }
+    }
 }
 
 /// What a task needs that must not be stored.

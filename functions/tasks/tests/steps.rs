@@ -1,11 +1,12 @@
 //! Each step of an attempt is taken once, whoever asks.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of tests fails the test")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use ulid::Ulid;
@@ -16,6 +17,7 @@ use yuba_core::time::Timestamp;
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::put_any;
+use yuba_ports::{Credentials, PortError, Ports, RoleSession};
 use yuba_tasks::{TaskSettings, TasksState, router};
 
 const TREE: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
@@ -45,7 +47,10 @@ async fn issue(world: &MemoryWorld, id: AttemptId) {
 }
 
 async fn post(world: &MemoryWorld, path: &str, token_use: TokenUse, body: Value) -> (StatusCode, String) {
-    let ports = world.ports();
+    post_to(world.ports(), path, token_use, body).await
+}
+
+async fn post_to(ports: Ports, path: &str, token_use: TokenUse, body: Value) -> (StatusCode, String) {
     let id: AttemptId = serde_json::from_value(body["attempt"].clone()).unwrap();
     let token = task_token(ports.key.expose_secret().as_bytes(), token_use, id);
     let settings = TaskSettings { objects: "o".into(), local_state: None, provider_cache: None };
@@ -58,6 +63,12 @@ async fn post(world: &MemoryWorld, path: &str, token_use: TokenUse, body: Value)
     let status = answer.status();
     let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
     (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+async fn pause(world: &MemoryWorld) {
+    let by = Signed { who: "ann".into(), at: Timestamp(1), from: "cli".into(), message: String::new() };
+    let paused = put_any(&Installation { paused: Some(by) }).unwrap();
+    world.ports().store.commit(vec![paused]).await.unwrap();
 }
 
 async fn claim(world: &MemoryWorld, id: AttemptId) -> (StatusCode, String) {
@@ -107,11 +118,33 @@ async fn a_report_is_accepted_once_and_the_same_again_as_done() {
 #[tokio::test]
 async fn a_pause_refuses_applies_and_lets_plans_through() {
     let world = MemoryWorld::new();
-    let by = Signed { who: "ann".into(), at: Timestamp(1), from: "cli".into(), message: String::new() };
-    let paused = put_any(&Installation { paused: Some(by) }).unwrap();
-    world.ports().store.commit(vec![paused]).await.unwrap();
+    pause(&world).await;
     for (phase, status) in [(Phase::Apply, StatusCode::CONFLICT), (Phase::Plan, StatusCode::OK)] {
         issue(&world, attempt(phase)).await;
         assert_eq!(claim(&world, attempt(phase)).await.0, status, "{phase}");
+    }
+}
+
+/// Pauses the installation while the claim's credentials are made: after the claim looked, before it is written.
+struct PausesMeanwhile(MemoryWorld);
+
+#[async_trait::async_trait]
+impl Credentials for PausesMeanwhile {
+    async fn assume(&self, _: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+        pause(&self.0).await;
+        Ok(BTreeMap::new())
+    }
+}
+
+#[tokio::test]
+async fn no_apply_is_claimed_after_a_pause_was_answered() {
+    for (phase, status) in [(Phase::Apply, StatusCode::CONFLICT), (Phase::Plan, StatusCode::OK)] {
+        let world = MemoryWorld::new();
+        issue(&world, attempt(phase)).await;
+        let mut ports = world.ports();
+        ports.credentials = Arc::new(PausesMeanwhile(world.clone()));
+        let body = json!({"schema": 1, "attempt": attempt(phase)});
+        let answer = post_to(ports, "/tasks/claim", TokenUse::Claim, body).await;
+        assert_eq!(answer.0, status, "{phase}: {}", answer.1);
     }
 }

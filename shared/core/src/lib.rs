@@ -15,6 +15,7 @@ pub mod record;
 pub mod request;
 pub mod run;
 pub mod schedule;
+pub mod secret;
 pub mod source;
 pub mod spec;
 pub mod stack;

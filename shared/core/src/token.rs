@@ -32,6 +32,12 @@ pub fn digest_key(key: &[u8]) -> String {
     hex::encode(mac.finalize().into_bytes())
 }
 
+/// The token in an `Authorization` header: `Bearer`, in whatever case (RFC 9110, section 11.1), and one token.
+pub fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
 fn mac(key: &[u8], token_use: TokenUse, attempt: AttemptId) -> Hmac<Sha256> {
     let mut mac = keyed(key);
     mac.update(match token_use {
@@ -53,6 +59,16 @@ mod tests {
 
     use super::*;
     use crate::id::{Phase, RunId};
+
+    #[test]
+    fn the_scheme_is_read_in_any_case() {
+        for header in ["Bearer x", "bearer x", "BEARER  x "] {
+            assert_eq!(bearer(header), Some("x"), "{header}");
+        }
+        for header in ["x", "Basic x", "Bearer", "Bearer ", "Bearerx"] {
+            assert_eq!(bearer(header), None, "{header}");
+        }
+    }
 
     #[test]
     fn a_token_fits_its_attempt_and_use_alone() {

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
 use yuba_core::id::SecretName;
+use yuba_core::secret::check_name;
 use yuba_core::spec::ValuesKind;
-use yuba_ports::{PortError, SecretValues, Secrets, check_key};
+use yuba_ports::{PortError, SecretValues, Secrets};
 
 use crate::{key, private};
 
@@ -29,12 +30,8 @@ impl LocalSecrets {
     }
 
     fn path(&self, kind: ValuesKind, name: &SecretName) -> Result<PathBuf, PortError> {
-        check_key(&format!("{name}.json"))?;
-        let plain = !name.namespace.contains('/') && !name.name.contains('/');
-        let path = self.root.join(word(kind)).join(&name.namespace).join(format!("{}.json", name.name));
-        plain
-            .then_some(path)
-            .ok_or_else(|| PortError::permanent(format!("`{name}` is not a name of a secret")))
+        plain(name)?;
+        Ok(self.root.join(word(kind)).join(&name.namespace).join(format!("{}.json", name.name)))
     }
 
     fn version_of(&self, name: &SecretName, values: &BTreeMap<String, SecretString>) -> String {
@@ -88,6 +85,9 @@ impl Secrets for LocalSecrets {
     }
 
     async fn list(&self, kind: ValuesKind, namespace: Option<&str>) -> Result<Vec<SecretName>, PortError> {
+        if let Some(namespace) = namespace {
+            plain(&SecretName::new(namespace, "any"))?;
+        }
         let (root, namespace) = (self.root.join(word(kind)), namespace.map(str::to_owned));
         blocking(move || {
             let namespaces = match namespace {
@@ -112,6 +112,11 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, PortError> {
     let gone = |error| PortError::transient("reading secrets was given up").because(error);
     tokio::task::spawn_blocking(work).await.map_err(gone)?
+}
+
+/// Refuses a name that leads out of the directory.
+fn plain(name: &SecretName) -> Result<(), PortError> {
+    check_name(name).map_err(|error| PortError::permanent(error.to_string()))
 }
 
 fn private_content(kind: ValuesKind, path: &Path) -> Result<Option<Vec<u8>>, PortError> {
@@ -190,6 +195,9 @@ mod tests {
         for (namespace, name) in [("..", "x"), ("a/b", "x"), ("a", "../x"), ("a", "b/c"), ("", "x")] {
             let name = SecretName::new(namespace, name);
             assert!(secrets.get(ValuesKind::Secret, &name).await.is_err(), "{name}");
+        }
+        for namespace in ["..", "/", "a/.."] {
+            assert!(secrets.list(ValuesKind::ConfigMap, Some(namespace)).await.is_err(), "{namespace}");
         }
     }
 }

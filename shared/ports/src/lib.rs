@@ -24,4 +24,6 @@ pub use ports::Ports;
 pub use publisher::Publisher;
 pub use queue::{Queue, QueueName, Received};
 pub use secrets::{SecretValues, Secrets};
-pub use store::{Committed, Cursor, Expected, Item, MOST_WRITES, Order, Page, Query, Store, Write};
+pub use store::{
+    Committed, Cursor, Expected, Item, MOST_WRITES, NotACursor, Order, Page, Query, Store, Write,
+};

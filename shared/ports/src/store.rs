@@ -1,6 +1,7 @@
 //! `Store`: versioned records, committed together or not at all.
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -139,17 +140,35 @@ pub struct Cursor(pub String);
 
 impl Cursor {
     /// For implementations: the place that these texts name.
-    pub fn of(parts: &[&str]) -> Self {
-        Self(hex::encode(serde_json::Value::from(parts).to_string()))
+    pub fn of(parts: [&str; 3]) -> Self {
+        Self(hex::encode(serde_json::Value::from(parts.as_slice()).to_string()))
     }
 
-    /// For implementations: the texts of [`Cursor::of`]. A cursor that this installation did not make is refused.
-    pub fn parts<const N: usize>(&self) -> Result<[String; N], PortError> {
+    /// For implementations: the texts of [`Cursor::of`]. A cursor that no list gave out is refused.
+    pub fn parts(&self) -> Result<[String; 3], PortError> {
         hex::decode(&self.0)
             .ok()
             .and_then(|text| serde_json::from_slice::<Vec<String>>(&text).ok())
-            .and_then(|parts| <[String; N]>::try_from(parts).ok())
-            .ok_or_else(|| PortError::permanent("the cursor is not one that this list gave out"))
+            .and_then(|parts| <[String; 3]>::try_from(parts).ok())
+            .ok_or_else(|| PortError::permanent(NotACursor.to_string()))
+    }
+}
+
+/// A text that no list gave out as a cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the cursor is not one that a list gave out")]
+pub struct NotACursor;
+
+impl FromStr for Cursor {
+    type Err = NotACursor;
+
+    /// Reads a cursor that somebody hands back: what is none is told apart before a store is asked.
+    fn from_str(text: &str) -> Result<Self, NotACursor> {
+        let cursor = Self(text.to_owned());
+        match cursor.parts() {
+            Ok(_) => Ok(cursor),
+            Err(_) => Err(NotACursor),
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) async fn list(
     State(api): State<Api>,
     Params(params): Params<PageParams>,
 ) -> Result<Json<List<EventItem>>, Problem> {
-    let query = lookup::newest(Index::Events, params.after(), params.limit());
+    let query = lookup::newest(Index::Events, params.after()?, params.limit());
     let (events, next) = lookup::values::<Event>(&*api.ports.store, query).await?;
     Ok(Json(List { items: events.iter().map(view::event).collect(), next: next.map(|cursor| cursor.0) }))
 }

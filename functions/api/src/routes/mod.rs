@@ -14,6 +14,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 use yuba_ports::Cursor;
 
+use crate::problem::Problem;
+
 /// How many items a page has at most, and unless told otherwise.
 const MOST_ITEMS: usize = 100;
 
@@ -33,7 +35,18 @@ impl PageParams {
         self.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS)
     }
 
-    fn after(&self) -> Option<Cursor> {
-        self.cursor.clone().map(Cursor)
+    fn after(&self) -> Result<Option<Cursor>, Problem> {
+        after(self.cursor.as_deref())
     }
+}
+
+/// The place after which a page begins.
+fn after(cursor: Option<&str>) -> Result<Option<Cursor>, Problem> {
+    let read = |text: &str| {
+        text.parse().map_err(|error| {
+            Problem::malformed(format!("cursor: {error}"))
+                .with_help("send the `next` of the page before as it is")
+        })
+    };
+    cursor.map(read).transpose()
 }

@@ -8,13 +8,12 @@ use yuba_core::attempt::Attempt;
 use yuba_core::id::StackName;
 use yuba_core::record::{Index, Key};
 use yuba_core::run::Run;
-use yuba_ports::Cursor;
 
 use crate::Api;
 use crate::extract::{Params, run_id};
 use crate::lookup;
 use crate::problem::Problem;
-use crate::routes::MOST_ITEMS;
+use crate::routes::{MOST_ITEMS, after};
 use crate::view::run as view;
 use crate::wire::{List, ProblemBody, RunDetail, RunItem};
 
@@ -33,14 +32,14 @@ pub(crate) struct RunFilter {
 
 /// Lists runs, newest first.
 #[utoipa::path(get, path = "/api/v1/runs", tag = "runs", params(RunFilter),
-    responses((status = 200, body = List<RunItem>), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = List<RunItem>), (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(crate) async fn list(
     State(api): State<Api>,
     Params(filter): Params<RunFilter>,
 ) -> Result<Json<List<RunItem>>, Problem> {
     let store = &*api.ports.store;
     let limit = filter.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS);
-    let after = filter.cursor.map(Cursor);
+    let after = after(filter.cursor.as_deref())?;
     let (runs, next) = match filter.stack {
         Some(name) => {
             let name: StackName =

@@ -9,6 +9,7 @@ use yuba_core::decide::values_name;
 use yuba_core::id::SecretName;
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Edge, readers_partition};
+use yuba_core::secret;
 use yuba_core::spec::ValuesKind;
 use yuba_ports::{Order, PortError, Query};
 
@@ -55,6 +56,9 @@ pub(crate) async fn list(
     Params(params): Params<SecretParams>,
 ) -> Result<Json<List<SecretItem>>, Problem> {
     let kind = params.kind.into();
+    if let Some(namespace) = &params.namespace {
+        named(SecretName::new(namespace, "any"))?;
+    }
     let mut items = Vec::new();
     for name in api.ports.secrets.list(kind, params.namespace.as_deref()).await? {
         items.extend(item(&api, kind, &name).await?);
@@ -75,14 +79,17 @@ pub(crate) struct KindParams {
 /// Writes values; keys that are not named keep theirs. The stacks that read them are woken.
 #[utoipa::path(put, path = "/api/v1/secrets/{namespace}/{name}", tag = "secrets", request_body = SecretBody,
     params(("namespace" = String, Path), ("name" = String, Path), KindParams),
-    responses((status = 200, body = SecretItem), (status = 422, body = ProblemBody)))]
+    responses((status = 200, body = SecretItem), (status = 400, body = ProblemBody), (status = 422, body = ProblemBody)))]
 pub(crate) async fn set(
     State(api): State<Api>,
     Path((namespace, name)): Path<(String, String)>,
     Params(params): Params<KindParams>,
     Body(body): Body<SecretBody>,
 ) -> Result<Json<SecretItem>, Problem> {
-    let (kind, name) = (ValuesKind::from(params.kind), SecretName::new(namespace, name));
+    let (kind, name) = (ValuesKind::from(params.kind), named(SecretName::new(namespace, name))?);
+    for key in body.values.keys() {
+        secret::check_key(key).map_err(|error| Problem::malformed(format!("values: {error}")))?;
+    }
     let secrets = &*api.ports.secrets;
     let mut values = secrets.get(kind, &name).await?.map(|known| known.values).unwrap_or_default();
     values.extend(body.values.into_iter().map(|(key, value)| (key, SecretString::from(value))));
@@ -90,6 +97,12 @@ pub(crate) async fn set(
     wake_readers(&api, kind, &name).await?;
     let item = item(&api, kind, &name).await?;
     item.map(Json).ok_or_else(|| Problem::not_found(format!("{name} was deleted while it was written")))
+}
+
+/// A name that a secret can have.
+fn named(name: SecretName) -> Result<SecretName, Problem> {
+    secret::check_name(&name).map_err(|error| Problem::malformed(error.to_string()))?;
+    Ok(name)
 }
 
 async fn item(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<Option<SecretItem>, PortError> {

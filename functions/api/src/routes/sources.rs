@@ -20,7 +20,7 @@ pub(crate) async fn list(
     State(api): State<Api>,
     Params(params): Params<PageParams>,
 ) -> Result<Json<List<SourceItem>>, Problem> {
-    let query = lookup::index(Index::Sources, String::new(), params.after(), params.limit());
+    let query = lookup::index(Index::Sources, String::new(), params.after()?, params.limit());
     let (sources, next) = lookup::values::<Source>(&*api.ports.store, query).await?;
     Ok(Json(List { items: sources.iter().map(view::source).collect(), next: next.map(|cursor| cursor.0) }))
 }

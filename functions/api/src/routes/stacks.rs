@@ -13,14 +13,14 @@ use yuba_core::plan::summary::PlanSummary;
 use yuba_core::record::{Index, Key};
 use yuba_core::run::{Run, RunState};
 use yuba_core::stack::{Ready, Stack};
-use yuba_ports::{Cursor, PortError, Store};
+use yuba_ports::{PortError, Store};
 
 use crate::Api;
 use crate::extract::{Params, stack_name};
 use crate::lookup;
 use crate::problem::Problem;
-use crate::routes::MOST_ITEMS;
 use crate::routes::plan::stored;
+use crate::routes::{MOST_ITEMS, after};
 use crate::view::stack::{self as view, Known};
 use crate::wire::{Inventory, InventoryEntry, List, Output, Outputs, ProblemBody, StackDetail, StackItem};
 
@@ -64,7 +64,7 @@ pub(crate) async fn list(
     let selector = Selector::parse(filter.labels.as_deref().unwrap_or_default())?;
     let limit = filter.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS);
     let prefix = filter.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-    let mut after = filter.cursor.clone().map(Cursor);
+    let mut after = after(filter.cursor.as_deref())?;
     let (mut items, mut looked_at) = (Vec::new(), 0);
     loop {
         let query = lookup::index(Index::Stacks, prefix.clone(), after, limit - items.len());

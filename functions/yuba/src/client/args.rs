@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
-use yuba_core::id::SecretName;
+use yuba_core::id::{InvalidId, SecretName};
 use yuba_core::run::RunState;
+use yuba_core::secret::{check_key, check_name};
 use yuba_core::time::Span;
 
 /// The verbs that ask a server.
@@ -268,6 +269,7 @@ pub(crate) enum Secret {
     /// Write values; keys that are not named keep theirs.
     Set {
         /// `namespace/name`.
+        #[arg(value_parser = secret_name)]
         name: SecretName,
         /// `key=value`, `key=@file`, or `key=-` for standard input.
         #[arg(required = true, value_name = "KEY=VALUE", value_parser = pair)]
@@ -304,11 +306,21 @@ pub(crate) enum PatchType {
     Merge,
 }
 
+/// The name of a secret, as a manifest may name it.
+fn secret_name(text: &str) -> Result<SecretName, String> {
+    let name: SecretName = text.parse().map_err(|error: InvalidId| error.to_string())?;
+    check_name(&name).map_err(|error| error.to_string())?;
+    Ok(name)
+}
+
 /// Splits `key=value`; what the value means is found out when it is sent.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("write KEY=VALUE, KEY=@FILE, or KEY=- for standard input".to_owned()),
+        Some((key, value)) => match check_key(key) {
+            Ok(()) => Ok((key.to_owned(), value.to_owned())),
+            Err(error) => Err(error.to_string()),
+        },
+        None => Err("write KEY=VALUE, KEY=@FILE, or KEY=- for standard input".to_owned()),
     }
 }
 
@@ -323,7 +335,9 @@ mod tests {
     #[test]
     fn a_value_needs_a_key_and_a_patch_must_be_json() {
         assert_eq!(pair("key=a=b"), Ok(("key".to_owned(), "a=b".to_owned())));
-        assert!(pair("kk").is_err() && pair("=value").is_err());
+        assert!(pair("kk").is_err() && pair("=value").is_err() && pair("a b=c").is_err());
+        assert!(secret_name("infra/db").is_ok());
+        assert!(secret_name("infra/../../evil").is_err() && secret_name("infra/..").is_err());
         assert!(json(r#"{"spec":{"suspend":true}}"#).is_ok() && json("x").is_err());
     }
 }

@@ -64,10 +64,10 @@ impl Listing {
         };
         let more = rows.len() > self.limit;
         rows.truncate(self.limit);
-        let next = rows.last().filter(|_| more).map(|(value, item)| {
-            let place: [&str; 3] = [value, &item.key.partition, &item.key.sort];
-            Cursor::of(&place)
-        });
+        let next = rows
+            .last()
+            .filter(|_| more)
+            .map(|(value, item)| Cursor::of([value, &item.key.partition, &item.key.sort]));
         Ok(Page { items: rows.into_iter().map(|(_, item)| item).collect(), next })
     }
 

@@ -116,7 +116,7 @@ impl State {
         let more = places.len() > limit.max(1);
         places.truncate(limit.max(1));
         let next = places.last().filter(|_| more);
-        let next = next.map(|(value, key)| Cursor::of(&[value, &key.partition, &key.sort]));
+        let next = next.map(|(value, key)| Cursor::of([value, &key.partition, &key.sort]));
         let items = places.iter().filter_map(|(_, key)| self.records.get(key).cloned()).collect();
         Ok(Page { items, next })
     }

@@ -1,0 +1,70 @@
+//! The API over a world in memory, and what it answers.
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use secrecy::SecretString;
+use tower::ServiceExt;
+use ulid::Ulid;
+use yuba_api::{Api, router};
+use yuba_core::id::{StackId, StackName};
+use yuba_core::record::{Record, StackAlias};
+use yuba_core::stack::Stack;
+use yuba_core::time::Timestamp;
+use yuba_ports::Store;
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::records::put_any;
+
+pub(crate) const STACK: StackId = StackId(Ulid::from_parts(1_796_027_157_000, 1));
+pub(crate) const TOKEN: &str = "secret";
+
+/// An answer: its status and its text.
+pub(crate) type Answer = (StatusCode, String);
+
+/// The API's world.
+pub(crate) struct World {
+    pub(crate) memory: MemoryWorld,
+}
+
+impl World {
+    /// A world with the stack `infra/network`, that had no run yet.
+    pub(crate) async fn new() -> Self {
+        let world = Self { memory: MemoryWorld::new() };
+        world.stack("network", STACK).await;
+        world
+    }
+
+    /// A stack that had no run yet.
+    pub(crate) async fn stack(&self, name: &str, id: StackId) {
+        let name = StackName::new("infra", name);
+        self.put(&Stack::new(id, name.clone(), Timestamp(1_796_027_157_000))).await;
+        self.put(&StackAlias { name, stack: id }).await;
+    }
+
+    /// Writes a record, whatever was there.
+    pub(crate) async fn put(&self, record: &impl Record) {
+        self.memory.store.commit(vec![put_any(record).unwrap()]).await.unwrap();
+    }
+
+    /// A request with the token, whole.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, "").await
+    }
+
+    /// The same with a body.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: impl Into<Body>) -> Answer {
+        let request = Request::builder().method(method).uri(path).header("authorization", "Bearer secret");
+        self.answer(request.body(body.into()).unwrap()).await
+    }
+
+    /// What is answered to a request.
+    pub(crate) async fn answer(&self, request: Request<Body>) -> Answer {
+        let response = router(self.api()).oneshot(request).await.unwrap();
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(bytes.to_vec()).unwrap())
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        Api::new(self.memory.ports(), SecretString::from(TOKEN))
+    }
+}

@@ -1,0 +1,7 @@
+//! The API through its router, over ports in memory.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod kit;
+mod malformed;
+mod requests;
