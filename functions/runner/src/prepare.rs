@@ -44,7 +44,7 @@ pub(crate) async fn for_plan<'a>(
         backend::write(workspace.module(), spec.backend.as_deref(), in_code, attempt.local_state.as_deref())?;
     variables::write(workspace.module(), &spec.vars, &attempt.values)?;
     let files = variables::files(&workspace.tree(), &spec.tf_vars_files)?;
-    let notices: Vec<String> = choice.notice.into_iter().collect();
+    let notices: Vec<String> = workspace.notices().iter().cloned().chain(choice.notice).collect();
     for notice in &notices {
         attempt.log.line(&format!("Notice: {notice}"));
     }

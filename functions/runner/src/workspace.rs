@@ -12,12 +12,13 @@
 //! and `data` without the providers. Apply unpacks the artifact, then the overlay.
 
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, BufReader};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
-use yuba_core::job::{Job, artifact_object};
+use yuba_core::artifact::ArtifactReport;
+use yuba_core::job::{Job, artifact_object, artifact_report_object};
 
 use crate::archive::{UnpackError, pack, unpack};
 use crate::ended::{Ended, Step};
@@ -28,6 +29,8 @@ use crate::objects::{Objects, private_file};
 pub(crate) struct Workspace {
     root: PathBuf,
     module: PathBuf,
+    /// What people should know of the artifact.
+    notices: Vec<String>,
     /// When the artifact was unpacked, in the file system's own time: seconds and nanoseconds.
     unpacked: (i64, i64),
 }
@@ -39,7 +42,8 @@ impl Workspace {
         let root = work.join(job.stack.to_string()).join(job.attempt.run.to_string());
         remove(&root).map_err(|error| Ended::io("clear", &root, &error))?;
         let root = make(&root)?;
-        let mut workspace = Self { module: root.join("tree"), root, unpacked: (0, 0) };
+        let mut workspace =
+            Self { module: root.join("tree"), root, notices: left_out(job, objects)?, unpacked: (0, 0) };
         let tree = make(&workspace.tree())?;
         make(&workspace.data())?;
         make(&workspace.providers())?;
@@ -50,6 +54,11 @@ impl Workspace {
         unpack(artifact, &tree).map_err(|error| not_unpacked(&object, &error))?;
         workspace.unpacked = workspace.mark()?;
         Ok(workspace)
+    }
+
+    /// What people should know of the artifact.
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Finds the root module. An error names the nearest folder that exists.
@@ -137,6 +146,15 @@ impl Workspace {
         let marked = File::create(&path).and_then(|file| file.metadata());
         marked.map(|meta| changed(&meta)).map_err(|error| Ended::io("write", &path, &error))
     }
+}
+
+/// Which links the artifact lacks.
+fn left_out(job: &Job, objects: &Objects) -> Step<Vec<String>> {
+    let object = artifact_report_object(&job.tree);
+    let Some(file) = objects.open(&object)? else { return Ok(Vec::new()) };
+    let report: ArtifactReport = serde_json::from_reader(BufReader::new(file))
+        .map_err(|error| Ended::transient(format!("{object} cannot be read: {error}")))?;
+    Ok(report.notice().into_iter().collect())
 }
 
 fn changed(meta: &Metadata) -> (i64, i64) {

@@ -5,7 +5,7 @@ mod kit;
 
 use kit::{World, live, stack};
 use yuba_core::id::DeliveryId;
-use yuba_core::job::artifact_object;
+use yuba_core::job::{artifact_object, artifact_report_object};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
 use yuba_core::source::{Delivery, Reason};
@@ -158,23 +158,23 @@ async fn a_secret_that_is_missing_is_named_with_the_command_that_sets_it() {
 }
 
 #[tokio::test]
-async fn a_link_that_leaves_the_repository_is_named_and_no_tree_is_stored() {
+async fn a_link_that_leaves_the_repository_holds_back_the_stacks_that_it_belongs_to_alone() {
     let world = World::empty();
-    std::os::unix::fs::symlink("/etc/passwd", world.repository().join("secrets")).unwrap();
     world.commit(&FILES);
+    std::os::unix::fs::symlink("/etc/passwd", world.repository().join("modules/net/secrets")).unwrap();
+    world.commit(&[]);
     world.manifests(&two());
     world.start().await;
-    let seen = world.observation("dev").await;
-    assert!(
-        seen.problems[0].starts_with("secrets is a link that leaves the repository"),
-        "{:?}",
-        seen.problems
-    );
-    assert!(!world.memory.blobs.exists(&artifact_object(&seen.tree)).await.unwrap());
+    let (dev, prod) = (world.observation("dev").await, world.observation("prod").await);
+    insta::assert_snapshot!(dev.problems.join("\n"), @"modules/net/secrets: the link leaves the repository (to `/etc/passwd`), so it is not packed; remove it, or link to a path that exists inside");
+    assert_eq!(prod.problems, [""; 0]);
+    assert!(world.memory.blobs.exists(&artifact_object(&prod.tree)).await.unwrap());
+    let report = world.memory.blobs.get(&artifact_report_object(&prod.tree)).await.unwrap().unwrap();
+    insta::assert_snapshot!(String::from_utf8(report).unwrap(), @r#"{"schema":1,"left_out":[{"path":"modules/net/secrets","target":"/etc/passwd","fault":"outside"}]}"#);
     world.woken().await;
-    world.git(&["rm", "--quiet", "secrets"]);
+    world.git(&["rm", "--quiet", "modules/net/secrets"]);
     world.commit(&[]);
     world.look().await;
-    assert_eq!(world.woken().await, ["dev: observation 2", "prod: observation 2"]);
+    assert_eq!(world.woken().await, ["dev: observation 2"]);
     assert_eq!(world.observation("dev").await.problems, [""; 0]);
 }

@@ -76,6 +76,11 @@ pub fn artifact_object(tree: &TreeId) -> String {
     format!("artifacts/{tree}.tar.zst")
 }
 
+/// The object beside a packed tree that says what was left out of it: [`crate::artifact::ArtifactReport`].
+pub fn artifact_report_object(tree: &TreeId) -> String {
+    format!("artifacts/{tree}.json")
+}
+
 /// The object that holds the state file that was uploaded when a stack was adopted.
 pub fn state_import_object(stack: StackId) -> String {
     format!("state-imports/{stack}")

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod artifact;
 pub mod attempt;
 pub mod decide;
 pub mod drift;

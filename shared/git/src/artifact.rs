@@ -1,7 +1,7 @@
 //! Artifacts: the whole tree of a revision, packed once.
 //!
 //! A `tar.zst` whose bytes depend on the tree alone: entries in order of their names, no owners, no times. Executable bits
-//! and links are kept; a link that leaves the repository is refused by name. Submodules are empty directories and LFS
+//! and links are kept; a link that leads to nothing in the repository is left out, and the report names it. Submodules are empty directories and LFS
 //! pointers stay pointers, as after a plain clone.
 //!
 //! Unpacking trusts nothing: no path leaves the directory, nothing is written through a link (links are made last),
@@ -17,9 +17,10 @@ use std::path::{Component, Path, PathBuf};
 use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 use tar::{Archive, Builder, EntryType, Header};
+use yuba_core::artifact::{ArtifactReport, FaultyLink};
 use yuba_core::id::TreeId;
 
-use crate::closure::links::{Place, Resolver};
+use crate::closure::links::Resolver;
 use crate::repository::{ReadError, Repository, object_id};
 use crate::tree::{Entry, Trees, blob, joined, refuse_depth};
 
@@ -29,16 +30,6 @@ const LEVEL: i32 = 3;
 /// Why a tree could not be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// A link leads out of the repository.
-    #[error(
-        "{path} is a link that leaves the repository (to `{target}`); remove it, or link to a path inside"
-    )]
-    LinkOutside {
-        /// The link.
-        path: String,
-        /// What it names.
-        target: String,
-    },
     /// The repository could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -90,23 +81,30 @@ impl Default for Limits {
     }
 }
 
-/// Packs the tree of a revision into `writer`. One file at a time is in memory.
-pub fn pack<W: Write>(repository: &Repository, tree: &TreeId, writer: W) -> Result<W, PackError> {
+/// Packs the tree of a revision into `writer`, and says what was left out. One file at a time is in memory.
+pub fn pack<W: Write>(
+    repository: &Repository,
+    tree: &TreeId,
+    writer: W,
+) -> Result<(W, ArtifactReport), PackError> {
     let root = object_id(tree.as_str())?;
     let trees = Trees::new(repository.reader());
     let mut packer = Packer {
         trees: &trees,
         resolver: Resolver::new(&trees, root),
         tar: Builder::new(zstd::Encoder::new(writer, LEVEL)?),
+        left_out: Vec::new(),
     };
     packer.tree(root, &mut Vec::new(), 0)?;
-    Ok(packer.tar.into_inner()?.finish()?)
+    let report = ArtifactReport { schema: 1, left_out: packer.left_out };
+    Ok((packer.tar.into_inner()?.finish()?, report))
 }
 
 struct Packer<'a, W: Write> {
     trees: &'a Trees,
     resolver: Resolver<'a>,
     tar: Builder<zstd::Encoder<'static, W>>,
+    left_out: Vec<FaultyLink>,
 }
 
 impl<W: Write> Packer<'_, W> {
@@ -151,8 +149,10 @@ impl<W: Write> Packer<'_, W> {
     fn link(&mut self, entry: &Entry, path: &[u8]) -> Result<(), PackError> {
         let target = blob(self.trees.local(), entry.id)?;
         let shown = joined("", path);
-        if self.resolver.resolve(&shown)?.place == Place::Outside {
-            return Err(PackError::LinkOutside { path: shown, target: target.to_str_lossy().into_owned() });
+        if let Some(fault) = self.resolver.fault(&shown)? {
+            let target = target.to_str_lossy().into_owned();
+            self.left_out.push(FaultyLink { path: shown, target, fault });
+            return Ok(());
         }
         let mut header = header(EntryType::Symlink, 0o777, 0);
         Ok(self.tar.append_link(&mut header, OsStr::from_bytes(path), OsStr::from_bytes(&target))?)

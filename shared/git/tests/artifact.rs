@@ -9,14 +9,19 @@ use std::path::Path;
 
 use kit::Origin;
 use tempfile::TempDir;
+use yuba_core::artifact::ArtifactReport;
 use yuba_core::id::TreeId;
 use yuba_git::Repository;
-use yuba_git::artifact::{Limits, PackError, UnpackError, pack, unpack};
+use yuba_git::artifact::{Limits, UnpackError, pack, unpack};
 
-fn packed(origin: &Origin) -> Result<Vec<u8>, PackError> {
+fn packed(origin: &Origin) -> Vec<u8> {
+    packed_with_report(origin).0
+}
+
+fn packed_with_report(origin: &Origin) -> (Vec<u8>, ArtifactReport) {
     let repository = Repository::discover(&origin.path()).unwrap();
     let tree: TreeId = origin.git(&["rev-parse", "HEAD^{tree}"]).trim().parse().unwrap();
-    pack(&repository, &tree, Vec::new())
+    pack(&repository, &tree, Vec::new()).unwrap()
 }
 
 /// An archive made by hand: entries as (kind, path, content or link target).
@@ -54,11 +59,10 @@ fn a_tree_comes_back_as_it_was_and_always_in_the_same_bytes() {
     let origin = Origin::with(&[("a b/ü.tf", "text"), ("run.sh", "#!/bin/sh"), (&long, "long"), ("m/x", "")]);
     origin.link("link", "a b/ü.tf");
     origin.link("dir", "m");
-    origin.link("dangling", "not/there");
     fs::set_permissions(origin.path().join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
     origin.commit("links", &[]);
-    let bytes = packed(&origin).unwrap();
-    assert_eq!(bytes, packed(&origin).unwrap());
+    let (bytes, report) = packed_with_report(&origin);
+    assert_eq!((&bytes, report.left_out), (&packed(&origin), vec![]));
     let directory = TempDir::new().unwrap();
     unpack(bytes.as_slice(), directory.path(), Limits::default()).unwrap();
     kit::git(directory.path(), &["init", "--quiet"]);
@@ -68,16 +72,39 @@ fn a_tree_comes_back_as_it_was_and_always_in_the_same_bytes() {
 }
 
 #[test]
-fn a_link_that_leaves_the_repository_is_refused_by_name() {
-    for (link, target) in [("s/out", "../../etc"), ("abs", "/etc/passwd"), ("a/b/l", "s/../../x")] {
-        let origin = Origin::with(&[("a/b/c", "")]);
-        // Behind this link `..` is another directory than the one written before it.
-        origin.link("a/b/s", "../../");
+fn links_that_lead_to_nothing_inside_are_left_out_by_name() {
+    let origin = Origin::with(&[("a/b/c", "")]);
+    // Behind this link `..` is another directory than the one written before it.
+    origin.link("a/b/s", "../../");
+    let faulty = [
+        ("s/out", "../../etc"),
+        ("abs", "/etc/passwd"),
+        ("a/b/l", "s/../../x"),
+        ("by-way", "abs"),
+        ("dangling", "not/there"),
+        ("one", "other"),
+        ("other", "one"),
+    ];
+    for (link, target) in faulty {
         origin.link(link, target);
-        origin.commit("links", &[]);
-        let error = packed(&origin).unwrap_err().to_string();
-        let expected = format!("{link} is a link that leaves the repository (to `{target}`)");
-        assert!(error.starts_with(&expected), "{error}");
+    }
+    origin.commit("links", &[]);
+    let (bytes, report) = packed_with_report(&origin);
+    let left_out: Vec<String> = report.left_out.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(left_out.join("\n"), @r"
+    a/b/l: the link leaves the repository (to `s/../../x`)
+    abs: the link leaves the repository (to `/etc/passwd`)
+    by-way: the link leaves the repository (to `abs`)
+    dangling: the link leads to nothing (to `not/there`)
+    one: the link leads in a circle (to `other`)
+    other: the link leads in a circle (to `one`)
+    s/out: the link leaves the repository (to `../../etc`)
+    ");
+    let directory = TempDir::new().unwrap();
+    unpack(bytes.as_slice(), directory.path(), Limits::default()).unwrap();
+    assert!(directory.path().join("a/b/s/a/b/c").exists());
+    for (link, _) in faulty {
+        assert!(directory.path().join(link).symlink_metadata().is_err(), "{link}");
     }
 }
 
@@ -88,7 +115,7 @@ fn a_submodule_is_an_empty_directory() {
     origin.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},vendor")]);
     origin.git(&["commit", "--quiet", "-m", "submodule"]);
     let directory = TempDir::new().unwrap();
-    unpack(packed(&origin).unwrap().as_slice(), directory.path(), Limits::default()).unwrap();
+    unpack(packed(&origin).as_slice(), directory.path(), Limits::default()).unwrap();
     assert!(directory.path().join("vendor").is_dir());
 }
 
@@ -138,7 +165,7 @@ fn a_bomb_ends_at_its_limits() {
 #[test]
 fn a_damaged_artifact_is_an_error_that_names_the_directory() {
     let origin = Origin::with(&[("a", "text")]);
-    let bytes = packed(&origin).unwrap();
+    let bytes = packed(&origin);
     let directory = TempDir::new().unwrap();
     for damaged in [&bytes[..bytes.len() / 2], b"no archive"] {
         let place: &Path = &directory.path().join(format!("{}", damaged.len()));

@@ -255,13 +255,13 @@ fn what_is_wrong_is_said_with_its_place() {
     file: fatal: file: the stack's path is a file; `path` must name a directory
     gone: fatal: gone: the stack's directory does not exist in this revision; correct `path`
     s: fatal: ../../out: the module lies outside the repository; it is called from s/main.tf. Move it into the repository or call it by its Git address
-    s: fatal: s/abs: the link leaves the repository
+    s: fatal: s/abs: the link leaves the repository (to `/etc/passwd`), so it is not packed; remove it, or link to a path that exists inside
     s: notice: s/broken.tf:2: does not parse: invalid expression; expected `"`, `[`, `{`, `-`, `!`, `(`, `_`, `<`, letter or digit
-    s: fatal: s/loop: the link leads in a circle
+    s: fatal: s/dangling: the link leads to nothing (to `nothing`), so it is not packed; remove it, or link to a path that exists inside
+    s: fatal: s/loop: the link leads in a circle (to `loop`), so it is not packed; remove it, or link to a path that exists inside
     s: fatal: s/none: the module does not exist; it is called from s/main.tf
     s: notice: s/none.txt: no such file; read by file() in s/main.tf
-    s: notice: s/nothing: no such file; target of the link s/dangling
-    s: fatal: s/out: the link leaves the repository
+    s: fatal: s/out: the link leaves the repository (to `../../etc/passwd`), so it is not packed; remove it, or link to a path that exists inside
     "#);
 }
 

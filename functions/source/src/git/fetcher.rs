@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use yuba_core::artifact::ArtifactReport;
 use yuba_core::id::{Revision, SourceName, TreeId};
+use yuba_core::job::artifact_report_object;
 use yuba_core::manifest::ManifestFile;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
-use yuba_git::artifact::{self, PackError};
+use yuba_git::artifact;
 use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
 use yuba_git::fetch::{Credentials, Fetched, Fetcher};
 use yuba_git::history::{Change, FileEntry};
@@ -64,15 +66,16 @@ impl Checkout for Fetched {
         Ok(done.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
     }
 
-    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<Result<(), String>, PortError> {
+    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError> {
         let (repository, tree) = (self.repository.clone(), self.tree.clone());
-        match blocking(move || pack(&repository, &tree)).await?? {
-            Ok(packed) => {
-                blobs.put_file(object, packed.path(), PutMode::CreateOnly).await?;
-                Ok(Ok(()))
-            }
-            Err(refused) => Ok(Err(refused)),
-        }
+        let (file, report) = blocking(move || pack(&repository, &tree)).await??;
+        let report = serde_json::to_vec(&report).map_err(|error| {
+            PortError::permanent("what was left out of an artifact cannot be written").because(error)
+        })?;
+        // First, so that no artifact is without it.
+        blobs.put(&artifact_report_object(&self.tree), &report, PutMode::Replace).await?;
+        blobs.put_file(object, file.path(), PutMode::CreateOnly).await?;
+        Ok(())
     }
 
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError> {
@@ -104,19 +107,18 @@ fn seen(closure: &Closure) -> SeenClosure {
     SeenClosure { digest: closure.digest, problems: fatal.map(ToString::to_string).collect() }
 }
 
-/// Packs a tree into a file that vanishes with the value; what must not be packed is refused with the reason.
+/// Packs a tree into a file that vanishes with the value, and says what was left out.
 fn pack(
     repository: &Repository,
     tree: &TreeId,
-) -> Result<Result<tempfile::NamedTempFile, String>, PortError> {
+) -> Result<(tempfile::NamedTempFile, ArtifactReport), PortError> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| {
         PortError::transient("the artifact cannot be written to a temporary file").because(error)
     })?;
-    match artifact::pack(repository, tree, file.as_file_mut()) {
-        Ok(_) => Ok(Ok(file)),
-        Err(refused @ PackError::LinkOutside { .. }) => Ok(Err(refused.to_string())),
-        Err(error) => Err(PortError::transient(format!("tree {tree} cannot be packed")).because(error)),
-    }
+    let packed = artifact::pack(repository, tree, file.as_file_mut());
+    let (_, report) = packed
+        .map_err(|error| PortError::transient(format!("tree {tree} cannot be packed")).because(error))?;
+    Ok((file, report))
 }
 
 fn manifest_files(

@@ -46,8 +46,8 @@ pub trait Checkout: Send + Sync {
     /// Works out the closures of all stacks of the source.
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError>;
 
-    /// Packs the tree and stores it; what must not be packed is refused with the reason.
-    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<Result<(), String>, PortError>;
+    /// Packs the tree and stores it as this object, and beside it what was left out.
+    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError>;
 
     /// The manifests below a directory (empty for the root).
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError>;

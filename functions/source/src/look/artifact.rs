@@ -5,11 +5,11 @@ use yuba_ports::{PortError, Ports};
 
 use crate::git::Checkout;
 
-/// Makes sure that the tree's artifact lies there. What cannot be packed is refused with the reason.
-pub(super) async fn store(ports: &Ports, fetched: &dyn Checkout) -> Result<Result<(), String>, PortError> {
+/// Makes sure that the tree's artifact lies there.
+pub(super) async fn store(ports: &Ports, fetched: &dyn Checkout) -> Result<(), PortError> {
     let object = artifact_object(fetched.tree());
     if ports.blobs.exists(&object).await? {
-        return Ok(Ok(()));
+        return Ok(());
     }
     fetched.store(ports.blobs.as_ref(), &object).await
 }

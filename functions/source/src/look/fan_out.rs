@@ -44,9 +44,9 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         Ok(worked) => worked,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let mut seeing = Seeing { look, worked: &worked, refused: None, at: ports.clock.now() };
+    let seeing = Seeing { look, worked: &worked, at: ports.clock.now() };
     if stacks.iter().any(|(name, stack)| seeing.needs_artifact(name, stack)) {
-        seeing.refused = artifact::store(ports, look.fetched).await?.err();
+        artifact::store(ports, look.fetched).await?;
     }
     let mut woke = 0;
     let verdicts: Vec<(StackThere, Verdict)> = stacks

@@ -17,8 +17,6 @@ const MOST_REASONS: usize = 20;
 pub(super) struct Seeing<'a> {
     pub(super) look: &'a Look<'a>,
     pub(super) worked: &'a Worked,
-    /// Why the tree cannot be packed.
-    pub(super) refused: Option<String>,
     pub(super) at: Timestamp,
 }
 
@@ -42,10 +40,6 @@ impl Seeing<'_> {
             .as_ref()
             .is_none_or(|seen| seen.closure != closure.digest || !seen.problems.is_empty())
     }
-
-    fn problems(&self, closure: &SeenClosure) -> Vec<String> {
-        closure.problems.iter().cloned().chain(self.refused.clone()).collect()
-    }
 }
 
 /// Compares a stack's closure with the one that was observed before.
@@ -58,8 +52,7 @@ pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -
     if before.number >= *number && before.source == source.name {
         return Verdict::Unchanged;
     }
-    let same_problems =
-        seeing.needs_artifact(name, stack).then(|| seeing.problems(closure) == before.problems);
+    let same_problems = seeing.needs_artifact(name, stack).then(|| closure.problems == before.problems);
     if before.closure != closure.digest || before.source != source.name || same_problems == Some(false) {
         return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, closure))));
     }
@@ -81,7 +74,7 @@ fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -
         closure: closure.digest,
         changed,
         changed_count,
-        problems: seeing.problems(closure),
+        problems: closure.problems.clone(),
         commit: fetched.commit(),
         at: seeing.at,
     }

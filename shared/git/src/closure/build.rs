@@ -71,11 +71,7 @@ impl Builder<'_> {
                 self.queue.push_back(path);
             }
             Place::There { .. } => self.problem(&path, ProblemKind::StackNotADirectory),
-            Place::Missing { path: real } => {
-                self.missing(real.clone(), Why::StackDirectory);
-                self.problem(&path, ProblemKind::MissingStack);
-            }
-            place => self.astray(&path, place),
+            _ => self.astray(&resolved, &path, &Why::StackDirectory, Some(ProblemKind::MissingStack))?,
         }
         Ok(())
     }
@@ -123,11 +119,7 @@ impl Builder<'_> {
                 self.enter(&path, real, call.literal)?;
             }
             Place::There { .. } => self.problem(&path, ProblemKind::MissingModule { called_from }),
-            Place::Missing { path: real } => {
-                self.missing(real.clone(), why);
-                self.problem(&path, ProblemKind::MissingModule { called_from });
-            }
-            place => self.astray(&path, place),
+            _ => self.astray(&resolved, &path, &why, Some(ProblemKind::MissingModule { called_from }))?,
         }
         Ok(())
     }
@@ -174,13 +166,10 @@ impl Builder<'_> {
             Place::There { path: real, .. } if only_mentioned && self.holds_the_stack(real) => {}
             Place::There { path: real, mode, id } if mode.is_tree() => self.directory(real, *id, why)?,
             Place::There { path: real, mode, id } => self.file(real.clone(), *mode, *id, why)?,
-            Place::Missing { path: real } => {
-                self.missing(real.clone(), why.clone());
-                if needed == Needed::Yes {
-                    self.problem(&path, ProblemKind::MissingFile { named_by: why.to_string() });
-                }
+            _ => {
+                let missing = ProblemKind::MissingFile { named_by: why.to_string() };
+                self.astray(&resolved, &path, why, (needed == Needed::Yes).then_some(missing))?;
             }
-            place => self.astray(&path, place),
         }
         Ok(())
     }
@@ -267,11 +256,7 @@ impl Builder<'_> {
         match &resolved.place {
             Place::There { path, mode, id } if mode.is_tree() => self.directory(path, *id, &why)?,
             Place::There { path, mode, id } => self.file(path.clone(), *mode, *id, &why)?,
-            Place::Missing { path } => {
-                self.problem(path, ProblemKind::MissingFile { named_by: why.to_string() });
-                self.missing(path.clone(), why);
-            }
-            place => self.astray(link, place),
+            _ => self.astray(&resolved, link, &why, None)?,
         }
         Ok(())
     }
@@ -284,18 +269,25 @@ impl Builder<'_> {
         }
     }
 
-    fn missing(&mut self, path: String, why: Why) {
-        self.add(path, Content::Missing, why);
-    }
-
-    /// The problem of a path that leads nowhere in this repository.
-    fn astray(&mut self, path: &str, place: &Place) {
-        match place {
-            Place::Loop => self.problem(path, ProblemKind::LinkLoop),
-            Place::Outside => self.problem(path, ProblemKind::LinkOutside),
-            Place::Submodule { path } => self.problem(path, ProblemKind::Submodule),
-            Place::There { .. } | Place::Missing { .. } => {}
+    /// Notes a path that leads to nothing in this repository: the link or submodule that is to blame, else `missing`.
+    fn astray(
+        &mut self,
+        resolved: &Resolved,
+        path: &str,
+        why: &Why,
+        missing: Option<ProblemKind>,
+    ) -> Result<(), ReadError> {
+        if let Place::Missing { path } = &resolved.place {
+            self.add(path.clone(), Content::Missing, why.clone());
         }
+        if let Place::Submodule { path } = &resolved.place {
+            self.problem(path, ProblemKind::Submodule);
+        } else if let Some(link) = self.ground.resolver.faulty(resolved)? {
+            self.problem(&link.path.clone(), ProblemKind::FaultyLink(link));
+        } else if let Some(missing) = missing {
+            self.problem(path, missing);
+        }
+        Ok(())
     }
 
     fn problem(&mut self, path: &str, kind: ProblemKind) {

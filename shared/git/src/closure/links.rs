@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::tree::{EntryKind, EntryMode};
+use yuba_core::artifact::{FaultyLink, LinkFault};
 
 use crate::repository::ReadError;
 use crate::tree::{Listing, Trees, blob, find};
@@ -19,6 +20,8 @@ const MOST_LINKS: usize = 40;
 pub(crate) struct Followed {
     pub(super) path: String,
     pub(super) id: ObjectId,
+    /// As written.
+    target: String,
 }
 
 /// Where a path leads.
@@ -85,6 +88,27 @@ impl<'a> Resolver<'a> {
         Ok(Resolved { place: Place::Loop, links })
     }
 
+    /// The link that makes a path lead to nothing in the repository: of those that were followed, the last that leads to
+    /// nothing itself.
+    pub(crate) fn faulty(&self, resolved: &Resolved) -> Result<Option<FaultyLink>, ReadError> {
+        for Followed { path, target, .. } in resolved.links.iter().rev() {
+            if let Some(fault) = self.fault(path)? {
+                return Ok(Some(FaultyLink { path: path.clone(), target: target.clone(), fault }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Why a link leads to nothing in the repository; `None` where it leads somewhere.
+    pub(crate) fn fault(&self, link: &str) -> Result<Option<LinkFault>, ReadError> {
+        Ok(match self.resolve(link)?.place {
+            Place::Outside => Some(LinkFault::Outside),
+            Place::Missing { .. } => Some(LinkFault::Nowhere),
+            Place::Loop => Some(LinkFault::Circle),
+            Place::There { .. } | Place::Submodule { .. } => None,
+        })
+    }
+
     /// Goes along a path to its end or to the first link. `..` leaves the real directory, as the file system has it, which
     /// behind a link is not the directory that is written before it.
     fn follow(&self, path: &str) -> Result<Step, ReadError> {
@@ -104,9 +128,9 @@ impl<'a> Resolver<'a> {
             match self.entry(&here, name)? {
                 None => return Ok(Step::Arrived(Place::Missing { path: rest(&child) })),
                 Some((mode, id)) if mode.is_link() => {
-                    let target = blob(self.trees.local(), id)?.to_str_lossy().into_owned();
-                    let target = (!target.starts_with('/')).then(|| rest(&joined(&here, &target)));
-                    return Ok(Step::Link { link: Followed { path: child, id }, target });
+                    let written = blob(self.trees.local(), id)?.to_str_lossy().into_owned();
+                    let target = (!written.starts_with('/')).then(|| rest(&joined(&here, &written)));
+                    return Ok(Step::Link { link: Followed { path: child, id, target: written }, target });
                 }
                 Some((mode, _)) if mode.is_commit() => {
                     return Ok(Step::Arrived(Place::Submodule { path: child }));

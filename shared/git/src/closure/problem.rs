@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use yuba_core::artifact::FaultyLink;
+
 /// Something wrong in a closure. A plan of the stack would fail or mislead where it [is fatal](Self::is_fatal).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClosureProblem {
@@ -38,10 +40,8 @@ pub enum ProblemKind {
         /// What names it.
         named_by: String,
     },
-    /// Links lead in a circle.
-    LinkLoop,
-    /// A link leads out of the repository.
-    LinkOutside,
+    /// A link leads to nothing in the repository, so it is not packed.
+    FaultyLink(FaultyLink),
     /// A configuration file does not parse.
     Unparsable {
         /// The line, counted from 1.
@@ -103,8 +103,12 @@ impl fmt::Display for ClosureProblem {
             ProblemKind::Outside { named_by } => {
                 write!(formatter, "{path}: outside the repository, so changes to it are not seen; {named_by}")
             }
-            ProblemKind::LinkLoop => write!(formatter, "{path}: the link leads in a circle"),
-            ProblemKind::LinkOutside => write!(formatter, "{path}: the link leaves the repository"),
+            ProblemKind::FaultyLink(link) => {
+                write!(
+                    formatter,
+                    "{link}, so it is not packed; remove it, or link to a path that exists inside"
+                )
+            }
             ProblemKind::Unparsable { line, reason } => {
                 write!(formatter, "{path}:{line}: does not parse: {reason}")
             }

@@ -40,6 +40,28 @@ fn a_missing_path_and_a_module_outside_the_repository_are_named() {
 }
 
 #[test]
+fn a_link_that_leaves_the_repository_fails_the_stack_it_belongs_to_and_no_other() {
+    let mut world = World::new();
+    world.stack("with", &network("with", "one"), "approvePlan: auto");
+    world.stack("without", &network("without", "one"), "approvePlan: auto");
+    let link = world.repository.work().join("stacks/with/secrets");
+    std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+    world.begin();
+    world.wait("without", "applied");
+    world.wait("with", "failed");
+    let named = "stacks/with/secrets: the link leaves the repository (to `/etc/passwd`)";
+    let status = world.get("with")["status"].to_string();
+    assert!(status.contains(named), "{status}");
+    let (log, run) = (world.yuba(&["logs", "without"]).ok(), world.yuba(&["show", "run", "without"]).ok());
+    let left_out = format!("a link of the repository was left out: {named}");
+    assert!(log.contains(&left_out), "{log}");
+    assert!(run.contains(&left_out), "{run}");
+    std::fs::remove_file(&link).unwrap();
+    world.repository.push("Mend");
+    world.wait("with", "applied");
+}
+
+#[test]
 fn an_apply_that_fails_half_way_keeps_its_state_and_the_next_run_recovers() {
     let mut world = World::new();
     let code = format!(
