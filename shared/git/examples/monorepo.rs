@@ -38,22 +38,27 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let started = Instant::now();
     let mut index = Index::new();
-    let before = index.closures(&repository, &old, &stacks)?;
+    let before = index.since(&repository, &Before::default(), &old, &stacks)?.closures;
+    let digests = before.by_stack.iter().map(|(name, closure)| (name.clone(), closure.digest)).collect();
+    let problems: usize = before.by_stack.values().map(|closure| closure.problems.len()).sum();
     let bytes = index.to_bytes();
-    let after = index.closures(&repository, &new, &stacks)?;
-    let affected = Index::affected(&repository, &before, &after)?;
+    let before = Before { tree: Some(old), digests };
+    let affected =
+        index.since(&repository, &before, &new, &stacks)?.changed.ok_or("the old tree is there")?;
     let unknown = started.elapsed();
 
-    let digests = before.by_stack.iter().map(|(name, closure)| (name.clone(), closure.digest)).collect();
-    let before = Before { tree: old, digests };
     let started = Instant::now();
     let mut index = Index::from_bytes(&bytes);
     let restored = started.elapsed();
-    let after = index.closures(&repository, &new, &stacks)?;
-    let again = index.affected_since(&repository, &before, &after, &stacks)?;
+    let again = index.since(&repository, &before, &new, &stacks)?.changed.ok_or("the old tree is there")?;
     let known = started.elapsed();
+    let full = Index::new().closures(&repository, &new, &stacks)?;
+    let differ =
+        full.by_stack.iter().filter(|(name, closure)| before.digests.get(*name) != Some(&closure.digest));
+    if differ.map(|(name, _)| name).ne(again.keys()) {
+        return Err("what was carried over differs from what is worked out anew".into());
+    }
 
-    let problems: usize = after.by_stack.values().map(|closure| closure.problems.len()).sum();
     println!("stacks {STACKS}, modules {MODULES}, files {}", STACKS * STACK_FILES + MODULES * MODULE_FILES);
     println!("affected stacks: {} (again: {}), problems: {problems}", affected.len(), again.len());
     println!("previous revision unknown: {:>6} ms (limit 6000)", unknown.as_millis());

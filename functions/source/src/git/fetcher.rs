@@ -11,7 +11,7 @@ use yuba_core::manifest::ManifestFile;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
 use yuba_git::artifact;
-use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
+use yuba_git::closure::{ChangedPath, Closure, Index, IndexError, News};
 use yuba_git::fetch::{Credentials, Fetched, Fetcher};
 use yuba_git::history::{Change, FileEntry};
 use yuba_git::{ReadError, Repository};
@@ -88,11 +88,7 @@ impl Checkout for Fetched {
 
 fn work_out(repository: &Repository, tree: &TreeId, work: &Work) -> Result<Worked, IndexError> {
     let mut index = work.index.as_deref().map(Index::from_bytes).unwrap_or_default();
-    let closures = index.closures(repository, tree, &work.stacks)?;
-    let changed = work.before.as_ref().and_then(|before| {
-        // A cache that was lost has fetched the new revision alone: then only the reasons are missing.
-        index.affected_since(repository, before, &closures, &work.stacks).ok()
-    });
+    let News { closures, changed } = index.since(repository, &work.before, tree, &work.stacks)?;
     let reasons = |paths: Vec<ChangedPath>| paths.iter().map(reason).collect();
     Ok(Worked {
         closures: closures.by_stack.into_iter().map(|(name, closure)| (name, seen(&closure))).collect(),

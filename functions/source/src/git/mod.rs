@@ -43,7 +43,7 @@ pub trait Checkout: Send + Sync {
     /// It, as people see it.
     fn commit(&self) -> CommitFacts;
 
-    /// Works out the closures of all stacks of the source.
+    /// Finds the stacks of the source whose closure differs.
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError>;
 
     /// Packs the tree and stores it as this object, and beside it what was left out.
@@ -58,8 +58,8 @@ pub trait Checkout: Send + Sync {
 pub struct Work {
     /// All stacks of the source.
     pub stacks: BTreeMap<StackName, StackPaths>,
-    /// The tree that was seen before, and what of it is recorded.
-    pub before: Option<Before>,
+    /// What is recorded of the tree that was seen before.
+    pub before: Before,
     /// The index that was stored last; only spares work.
     pub index: Option<Vec<u8>>,
 }
@@ -67,7 +67,7 @@ pub struct Work {
 /// What came out.
 #[derive(Debug)]
 pub struct Worked {
-    /// The closures now.
+    /// The closures of all stacks that have another digest now, or none before. Others may be among them.
     pub closures: BTreeMap<StackName, SeenClosure>,
     /// What differs from the tree that was seen before, by stack; `None` where that tree is not at hand any more.
     pub changed: Option<BTreeMap<StackName, Vec<Reason>>>,

@@ -12,7 +12,7 @@ use super::artifact;
 use super::observe::{Seeing, Verdict, judge};
 use super::stacks::{self, StackThere};
 use crate::backoff::Trouble;
-use crate::git::{Checkout, Work, Worked};
+use crate::git::{Checkout, Work};
 
 /// How many stacks are written and woken at once: a commit holds up to 100 records.
 const BATCH: usize = 50;
@@ -40,7 +40,9 @@ pub(super) struct Woken {
 pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Woken, Trouble>, PortError> {
     let stacks = stacks::of_source(ports, &look.source.name).await?;
     let of = stacks.len();
-    let worked = match work_out(ports, look, &stacks).await? {
+    let object = format!("sources/{}/index", look.source.name);
+    let index = ports.blobs.get(&object).await?;
+    let worked = match look.fetched.closures(work(look, &stacks, index.clone())).await? {
         Ok(worked) => worked,
         Err(trouble) => return Ok(Err(trouble)),
     };
@@ -60,39 +62,27 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
     for batch in verdicts.chunks(BATCH) {
         woke += write_and_wake(ports, look, batch).await?;
     }
-    Ok(Ok(Woken { woke, of }))
-}
-
-async fn work_out(
-    ports: &Ports,
-    look: &Look<'_>,
-    stacks: &BTreeMap<StackName, StackThere>,
-) -> Result<Result<Worked, Trouble>, PortError> {
-    let object = format!("sources/{}/index", look.source.name);
-    let index = ports.blobs.get(&object).await?;
-    let work = Work {
-        stacks: stacks.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect(),
-        before: look
-            .source
-            .seen
-            .as_ref()
-            .map(|seen| Before { tree: seen.tree.clone(), digests: digests(look.source, stacks) }),
-        index: index.clone(),
-    };
-    let worked = match look.fetched.closures(work).await? {
-        Ok(worked) => worked,
-        Err(trouble) => return Ok(Err(trouble)),
-    };
+    // Last: nobody waits for it, and without it the next look only takes longer.
     if index.as_ref() != Some(&worked.index) {
         ports.blobs.put(&object, &worked.index, PutMode::Replace).await?;
     }
-    Ok(Ok(worked))
+    Ok(Ok(Woken { woke, of }))
 }
 
-/// The digests that were observed in this source.
+fn work(look: &Look<'_>, stacks: &BTreeMap<StackName, StackThere>, index: Option<Vec<u8>>) -> Work {
+    let tree = look.source.seen.as_ref().map(|seen| seen.tree.clone());
+    Work {
+        stacks: stacks.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect(),
+        before: Before { tree, digests: digests(look.source, stacks) },
+        index,
+    }
+}
+
+/// The digests that were observed in this source, but of stacks with problems: whether these are mended is looked at
+/// each time.
 fn digests(source: &Source, stacks: &BTreeMap<StackName, StackThere>) -> BTreeMap<StackName, ClosureDigest> {
     let seen = stacks.iter().filter_map(|(name, stack)| Some((name, stack.observation.as_ref()?)));
-    seen.filter(|(_, observation)| observation.source == source.name)
+    seen.filter(|(_, observation)| observation.source == source.name && observation.problems.is_empty())
         .map(|(name, observation)| (name.clone(), observation.closure))
         .collect()
 }

@@ -44,16 +44,21 @@ impl Seeing<'_> {
 
 /// Compares a stack's closure with the one that was observed before.
 pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -> Verdict {
-    let Some(closure) = seeing.worked.closures.get(name) else { return Verdict::Unchanged };
     let Look { source, number, .. } = seeing.look;
+    let closure = seeing.worked.closures.get(name);
     let Some(before) = &stack.observation else {
-        return Verdict::Observe(Box::new(Versioned::new(observation(seeing, stack, closure))));
+        return closure.map_or(Verdict::Unchanged, |closure| {
+            Verdict::Observe(Box::new(Versioned::new(observation(seeing, stack, closure))))
+        });
     };
     if before.number >= *number && before.source == source.name {
         return Verdict::Unchanged;
     }
-    let same_problems = seeing.needs_artifact(name, stack).then(|| closure.problems == before.problems);
-    if before.closure != closure.digest || before.source != source.name || same_problems == Some(false) {
+    if let Some(closure) = closure
+        && (before.closure != closure.digest
+            || before.source != source.name
+            || (seeing.needs_artifact(name, stack) && before.problems != closure.problems))
+    {
         return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, closure))));
     }
     let completed = source.seen.as_ref().map_or(0, |seen| seen.observation);

@@ -1,26 +1,29 @@
 //! The closure of one stack: from its directory along module calls, reads and links.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::rc::Rc;
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::tree::{EntryKind, EntryMode};
 
-use super::digest::{digest, is_below_any};
+use super::digest::{digest, is_below_any, uncovered};
 use super::facts::{Base, Call, FileFacts, Read, enclosing};
 use super::ground::Ground;
 use super::links::{Place, Resolved, join, joined};
 use super::problem::{ClosureProblem, ProblemKind};
 use super::scan::SpecialKind;
+use super::watched::Watched;
 use super::{Closure, Content, Entry, StackPaths, Why};
 use crate::repository::ReadError;
 
-/// Works out the closure of one stack.
-pub(super) fn build(ground: &Ground<'_>, stack: &StackPaths) -> Result<Closure, ReadError> {
+/// Works out the closure of one stack, and what of the tree was looked at for it.
+pub(super) fn build(ground: &Ground<'_>, stack: &StackPaths) -> Result<(Closure, Watched), ReadError> {
     let mut builder = Builder {
         ground,
         stack: String::new(),
         entries: BTreeMap::new(),
+        watched: Watched::default(),
         problems: BTreeSet::new(),
         queue: VecDeque::new(),
         visited: HashSet::new(),
@@ -50,6 +53,7 @@ struct Builder<'a> {
     /// The stack's directory as its settings name it.
     stack: String,
     entries: BTreeMap<String, Entry>,
+    watched: Watched,
     problems: BTreeSet<ClosureProblem>,
     /// Module directories, as they were called, whose files are still to be read.
     queue: VecDeque<String>,
@@ -63,8 +67,7 @@ impl Builder<'_> {
             return Ok(());
         };
         self.stack.clone_from(&path);
-        let resolved = self.ground.resolve(&path)?;
-        self.links(&resolved, &path);
+        let resolved = self.follow(&path)?;
         match &resolved.place {
             Place::There { path: real, mode, id } if mode.is_tree() => {
                 self.directory(real, *id, &Why::StackDirectory)?;
@@ -107,8 +110,7 @@ impl Builder<'_> {
             return Ok(());
         };
         let why = Why::Module { source: call.source.clone(), called_from: called_from.clone() };
-        let resolved = self.ground.resolve(&path)?;
-        self.links(&resolved, &path);
+        let resolved = self.follow(&path)?;
         match &resolved.place {
             Place::There { path: real, mode, id } if mode.is_tree() => {
                 if self.holds_the_stack(real) {
@@ -129,6 +131,10 @@ impl Builder<'_> {
         if literal {
             self.queue.push_back(path.to_owned());
             return Ok(());
+        }
+        if self.holds_the_stack(real) {
+            // Directories beside the stack are read that no entry covers, with whatever their links lead to.
+            self.watched.everything();
         }
         let listing = self.ground.resolver.listing(real)?;
         for entry in listing.iter().flat_map(|listing| listing.iter()).filter(|entry| entry.is_tree()) {
@@ -159,8 +165,7 @@ impl Builder<'_> {
             }
             return Ok(());
         };
-        let resolved = self.ground.resolve(&path)?;
-        self.links(&resolved, &path);
+        let resolved = self.follow(&path)?;
         match &resolved.place {
             // A string that names a directory above the stack says too little to take everything beside it in.
             Place::There { path: real, .. } if only_mentioned && self.holds_the_stack(real) => {}
@@ -179,7 +184,8 @@ impl Builder<'_> {
         match self.ground.trigger(glob)?.as_ref() {
             Err(reason) => self.problem(glob, ProblemKind::BadTrigger { reason: reason.clone() }),
             Ok(matches) => {
-                for found in matches {
+                self.watched.below(&matches.below);
+                for found in &matches.found {
                     self.add(found.path.clone(), found.content(), why.clone());
                 }
             }
@@ -225,6 +231,7 @@ impl Builder<'_> {
     /// Adds the files that lie directly in a directory.
     fn own_files(&mut self, directory: &str, why: &Why) -> Result<(), ReadError> {
         let Some(listing) = self.ground.resolver.listing(directory)? else { return Ok(()) };
+        self.watched.beside(directory);
         for entry in listing.iter().filter(|entry| !entry.is_tree()) {
             let path = joined(directory, &entry.name.to_str_lossy());
             match entry.mode.kind() {
@@ -251,8 +258,7 @@ impl Builder<'_> {
     /// Adds what a link leads to.
     fn link(&mut self, link: &str) -> Result<(), ReadError> {
         let why = Why::Link { link: link.to_owned() };
-        let resolved = self.ground.resolve(link)?;
-        self.links(&resolved, link);
+        let resolved = self.follow(link)?;
         match &resolved.place {
             Place::There { path, mode, id } if mode.is_tree() => self.directory(path, *id, &why)?,
             Place::There { path, mode, id } => self.file(path.clone(), *mode, *id, &why)?,
@@ -261,12 +267,19 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds the links that were followed on the way from a path.
-    fn links(&mut self, resolved: &Resolved, from: &str) {
+    /// Where a path leads. Adds the links that are followed on the way.
+    fn follow(&mut self, path: &str) -> Result<Rc<Resolved>, ReadError> {
+        let resolved = self.ground.resolve(path)?;
         for link in &resolved.links {
             let content = Content::File { id: link.id, mode: EntryMode::from(EntryKind::Link).value() };
-            self.add(link.path.clone(), content, Why::Link { link: from.to_owned() });
+            self.add(link.path.clone(), content, Why::Link { link: path.to_owned() });
         }
+        match &resolved.place {
+            Place::There { path, mode, .. } if !mode.is_tree() => self.watched.below(path),
+            Place::Missing { path } => self.watched.below(path),
+            _ => {}
+        }
+        Ok(resolved)
     }
 
     /// Notes a path that leads to nothing in this repository: the link or submodule that is to blame, else `missing`.
@@ -303,10 +316,14 @@ impl Builder<'_> {
         true
     }
 
-    fn finish(self) -> Closure {
+    fn finish(mut self) -> (Closure, Watched) {
         let entries: Vec<Entry> = self.entries.into_values().collect();
+        for entry in uncovered(&entries) {
+            self.watched.below(&entry.path);
+        }
         let digest = digest(&entries);
         let tree = self.ground.resolver.root;
-        Closure { tree, entries, digest, problems: self.problems.into_iter().collect() }
+        let problems = self.problems.into_iter().collect();
+        (Closure { tree, entries, digest, problems }, self.watched)
     }
 }

@@ -35,11 +35,16 @@ impl<'a> Covered<'a> {
     }
 }
 
+/// The entries that no directory among them covers.
+pub(super) fn uncovered(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
+    let covered = Covered::by(entries);
+    entries.iter().filter(move |entry| !covered.has(&entry.path))
+}
+
 /// Equal digests, equal content: what a directory among the entries covers adds nothing to it.
 pub(super) fn digest(entries: &[Entry]) -> ClosureDigest {
-    let covered = Covered::by(entries);
     let mut hasher = Sha256::new();
-    for entry in entries.iter().filter(|entry| !covered.has(&entry.path)) {
+    for entry in uncovered(entries) {
         hasher.update(entry.path.as_bytes());
         match &entry.content {
             Content::File { id, mode } => {

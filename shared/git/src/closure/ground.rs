@@ -38,10 +38,17 @@ impl TriggerMatch {
     }
 }
 
+/// What a trigger names.
+pub(super) struct Matches {
+    /// The directory below which it can match, or the very path that it names.
+    pub(super) below: String,
+    pub(super) found: Vec<TriggerMatch>,
+}
+
 /// The configuration files of a module that say something, with their paths as the module was called.
 pub(super) type ModuleFacts = Rc<[(String, Arc<FileFacts>)]>;
 
-type Matches = Rc<Result<Vec<TriggerMatch>, String>>;
+type Trigger = Rc<Result<Matches, String>>;
 type Pruned = (ObjectId, Rc<BTreeSet<String>>);
 
 /// The ground that closures of one tree stand on, for one thread.
@@ -53,7 +60,7 @@ pub(super) struct Ground<'a> {
     /// The directories of all stacks of the source.
     stacks: &'a BTreeSet<String>,
     has_lfs: bool,
-    triggers: RefCell<HashMap<String, Matches>>,
+    triggers: RefCell<HashMap<String, Trigger>>,
     pruned: RefCell<HashMap<String, Pruned>>,
     pointers: RefCell<HashMap<ObjectId, Rc<[String]>>>,
 }
@@ -266,16 +273,16 @@ impl<'a> Ground<'a> {
     }
 
     /// What a trigger names: a path and everything below it, or whatever a glob matches.
-    pub(super) fn trigger(&self, glob: &str) -> Result<Matches, ReadError> {
+    pub(super) fn trigger(&self, glob: &str) -> Result<Trigger, ReadError> {
         if let Some(known) = self.triggers.borrow().get(glob) {
             return Ok(Rc::clone(known));
         }
-        let matches: Matches = Rc::new(self.match_trigger(glob)?);
+        let matches: Trigger = Rc::new(self.match_trigger(glob)?);
         self.triggers.borrow_mut().insert(glob.to_owned(), Rc::clone(&matches));
         Ok(matches)
     }
 
-    fn match_trigger(&self, glob: &str) -> Result<Result<Vec<TriggerMatch>, String>, ReadError> {
+    fn match_trigger(&self, glob: &str) -> Result<Result<Matches, String>, ReadError> {
         let pattern = glob.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
         let matcher = match GlobBuilder::new(pattern).literal_separator(true).build() {
             Ok(glob) => glob.compile_matcher(),
@@ -290,16 +297,20 @@ impl<'a> Ground<'a> {
         let Some(directory) = join("", directory) else {
             return Ok(Err("it leaves the repository".to_owned()));
         };
-        let mut found = Vec::new();
-        if let Place::There { path, mode, id } = self.resolver.resolve(&directory)?.place {
+        let mut matches = Matches { below: directory, found: Vec::new() };
+        let place = self.resolver.resolve(&matches.below)?.place;
+        if let Place::There { path, .. } | Place::Missing { path } = &place {
+            matches.below.clone_from(path);
+        }
+        if let Place::There { path, mode, id } = place {
             let start = TriggerMatch { path, mode, id };
             if fixed.len() == pattern.len() || pattern.is_empty() {
-                found.push(start);
+                matches.found.push(start);
             } else {
-                self.match_below(&start, &|path| matcher.is_match(path), &mut found)?;
+                self.match_below(&start, &|path| matcher.is_match(path), &mut matches.found)?;
             }
         }
-        Ok(Ok(found))
+        Ok(Ok(matches))
     }
 
     fn match_below(

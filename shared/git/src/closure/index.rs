@@ -12,12 +12,14 @@ use gix::ObjectId;
 use yuba_core::id::{ClosureDigest, StackName, TreeId};
 
 use super::build::build;
+use super::carried::{Carried, Directories, Kept, changed_paths};
 use super::explain::{ChangedPath, Comparison};
 use super::facts::FileFacts;
 use super::ground::Ground;
 use super::hcl;
 use super::links::{Place, Resolver, join};
 use super::scan::{ConfigFile, Scan, Specials};
+use super::watched::Watched;
 use super::{Closure, StackPaths};
 use crate::history::Change;
 use crate::repository::{ReadError, Repository, object_id};
@@ -48,17 +50,29 @@ pub(super) struct Memory {
 #[derive(Debug, Default)]
 pub struct Index {
     pub(super) memory: Memory,
+    pub(super) carried: Carried,
 }
 
-/// What is known of the tree that was seen before.
-#[derive(Debug, Clone)]
+/// What is recorded of the tree that was seen before.
+#[derive(Debug, Clone, Default)]
 pub struct Before {
-    /// The tree.
-    pub tree: TreeId,
-    /// The digests of its stacks' closures, as far as they are known: closures are worked out again only of stacks
-    /// that have another digest now, or none here.
+    /// The tree; none before the first.
+    pub tree: Option<TreeId>,
+    /// The digests of its stacks' closures, as far as they are known.
     pub digests: BTreeMap<StackName, ClosureDigest>,
 }
+
+/// What a tree brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// The closures of all stacks that have another digest now, or none before.
+    pub closures: Closures,
+    /// What makes them differ, as [`Index::affected`] tells it; `None` where the tree before is not at hand.
+    pub changed: Option<BTreeMap<StackName, Vec<ChangedPath>>>,
+}
+
+/// A closure, and what was looked at for it.
+type Built = (Closure, Watched);
 
 /// The closures of all stacks of one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,27 +98,115 @@ impl Index {
         tree: &TreeId,
         stacks: &BTreeMap<StackName, StackPaths>,
     ) -> Result<Closures, IndexError> {
-        self.closures_of(repository, tree, stacks, |_| true)
+        let root = object_id(tree.as_str())?;
+        self.learn(repository, root)?;
+        let directories = located(repository, root, stacks)?.into_values().flatten().collect();
+        let built = self.build(repository, root, &directories, stacks.iter())?;
+        let by_stack = built.into_iter().map(|(name, (closure, _))| (name, closure)).collect();
+        Ok(Closures { tree: tree.clone(), by_stack })
     }
 
-    /// The same of some stacks alone.
-    fn closures_of(
+    /// Finds the stacks whose closure differs from the tree that was seen before. Costs what differs, if this index has
+    /// seen that tree; of all other stacks, the digest alone is looked at. Remembers the tree as the one seen last.
+    ///
+    /// `stacks` must be all of the source, as for [`Index::closures`].
+    pub fn since(
+        &mut self,
+        repository: &Repository,
+        before: &Before,
+        tree: &TreeId,
+        stacks: &BTreeMap<StackName, StackPaths>,
+    ) -> Result<News, IndexError> {
+        let root = object_id(tree.as_str())?;
+        self.learn(repository, root)?;
+        let former = before.tree.as_ref().and_then(|tree| Some((tree, self.carried.directories_at(tree))));
+        let found = self.carry(repository, tree, stacks)?;
+        let mut directories = self.carried.directories();
+        directories.extend(found.values().flatten().cloned());
+        let differs = |name: &StackName| {
+            let kept = self.carried.stacks.get(name).map(|kept| kept.digest);
+            kept.is_none() || kept != before.digests.get(name).copied()
+        };
+        let wanted = stacks.iter().filter(|(name, _)| differs(name));
+        let built = self.build(repository, root, &directories, wanted)?;
+        let by_stack = self.keep(built, stacks, &found);
+        let differs = |name: &StackName, closure: &Closure| before.digests.get(name) != Some(&closure.digest);
+        let by_stack = by_stack.into_iter().filter(|(name, closure)| differs(name, closure)).collect();
+        let closures = Closures { tree: tree.clone(), by_stack };
+        let changed = former.and_then(|former| self.changed(repository, former, &closures, stacks).ok());
+        Ok(News { closures, changed })
+    }
+
+    /// Carries over what still holds at a tree; says where the stacks lie of which nothing is kept.
+    fn carry(
         &mut self,
         repository: &Repository,
         tree: &TreeId,
         stacks: &BTreeMap<StackName, StackPaths>,
-        wanted: impl Fn(&StackName) -> bool,
-    ) -> Result<Closures, IndexError> {
+    ) -> Result<Directories, IndexError> {
+        let specials = &self.memory.specials;
+        let changed =
+            self.carried.tree.as_ref().and_then(|last| changed_paths(repository, (last, tree), specials));
+        self.carried.tree = Some(tree.clone());
+        let trees = Trees::new(repository.reader());
+        let resolver = Resolver::new(&trees, object_id(tree.as_str())?);
+        Ok(self.carried.retain(stacks, changed.as_ref(), |paths| locate(&resolver, paths))?)
+    }
+
+    /// Keeps what the next tree needs of closures, and returns them.
+    fn keep(
+        &mut self,
+        built: Vec<(StackName, Built)>,
+        stacks: &BTreeMap<StackName, StackPaths>,
+        found: &Directories,
+    ) -> Vec<(StackName, Closure)> {
+        let mut closures = Vec::with_capacity(built.len());
+        for (name, (closure, watched)) in built {
+            // What is kept already was built again for its reasons alone.
+            if let (Some(paths), Some(directory)) = (stacks.get(&name), found.get(&name)) {
+                let (paths, directory) = (paths.clone(), directory.clone());
+                let kept = Kept { paths, directory, digest: closure.digest, watched };
+                self.carried.stacks.insert(name.clone(), kept);
+            }
+            closures.push((name, closure));
+        }
+        closures
+    }
+
+    /// What makes closures differ from a former tree; its stacks' directories, if they are known.
+    fn changed(
+        &mut self,
+        repository: &Repository,
+        (tree, directories): (&TreeId, Option<BTreeSet<String>>),
+        new: &Closures,
+        stacks: &BTreeMap<StackName, StackPaths>,
+    ) -> Result<BTreeMap<StackName, Vec<ChangedPath>>, IndexError> {
         let root = object_id(tree.as_str())?;
         self.learn(repository, root)?;
-        let directories = stack_directories(repository, root, stacks)?;
-        let some: Vec<(&StackName, &StackPaths)> = stacks.iter().filter(|(name, _)| wanted(name)).collect();
-        let built = in_parallel(&some, |part| {
+        let directories = match directories {
+            Some(known) => known,
+            None => located(repository, root, stacks)?.into_values().flatten().collect(),
+        };
+        let wanted = stacks.iter().filter(|(name, _)| new.by_stack.contains_key(*name));
+        let built = self.build(repository, root, &directories, wanted)?;
+        let by_stack = built.into_iter().map(|(name, (closure, _))| (name, closure)).collect();
+        compared(repository, &Closures { tree: tree.clone(), by_stack }, new)
+    }
+
+    /// Works out closures; all that the tree says is known.
+    fn build<'a>(
+        &self,
+        repository: &Repository,
+        root: ObjectId,
+        directories: &BTreeSet<String>,
+        stacks: impl Iterator<Item = (&'a StackName, &'a StackPaths)>,
+    ) -> Result<Vec<(StackName, Built)>, IndexError> {
+        let stacks: Vec<(&StackName, &StackPaths)> = stacks.collect();
+        in_parallel(&stacks, |part| {
             let trees = Trees::new(repository.reader());
-            let ground = Ground::new(&trees, root, &self.memory, &directories);
+            let ground = Ground::new(&trees, root, &self.memory, directories);
             part.iter().map(|(name, paths)| Ok(((*name).clone(), build(&ground, paths)?))).collect()
-        })?;
-        Ok(Closures { tree: tree.clone(), by_stack: built.into_iter().collect() })
+        })
     }
 
     /// The stacks whose closure differs between two trees, each with the paths that make the difference. A stack that
@@ -122,23 +224,6 @@ impl Index {
             };
         let lonely = only(new, old, Change::Added).into_iter().chain(only(old, new, Change::Deleted));
         Ok(both.into_iter().chain(lonely).collect())
-    }
-
-    /// The stacks whose closure differs from the tree that was seen before, as [`Index::affected`] tells them. Costs what
-    /// differs: of all other stacks, the digest alone is looked at.
-    pub fn affected_since(
-        &mut self,
-        repository: &Repository,
-        before: &Before,
-        new: &Closures,
-        stacks: &BTreeMap<StackName, StackPaths>,
-    ) -> Result<BTreeMap<StackName, Vec<ChangedPath>>, IndexError> {
-        let differs = |name: &StackName| {
-            let digest = new.by_stack.get(name).map(|closure| closure.digest);
-            digest.is_some() && digest != before.digests.get(name).copied()
-        };
-        let old = self.closures_of(repository, &before.tree, stacks, differs)?;
-        compared(repository, &old, new)
     }
 
     /// Reads what is new in a tree.
@@ -189,21 +274,23 @@ fn read_config(
 }
 
 /// The real directories of stacks.
-fn stack_directories(
+fn located(
     repository: &Repository,
     root: ObjectId,
     stacks: &BTreeMap<StackName, StackPaths>,
-) -> Result<BTreeSet<String>, ReadError> {
+) -> Result<Directories, ReadError> {
     let trees = Trees::new(repository.reader());
     let resolver = Resolver::new(&trees, root);
-    let mut directories = BTreeSet::new();
-    for paths in stacks.values() {
-        let Some(path) = join("", &paths.path) else { continue };
-        if let Place::There { path, .. } = resolver.resolve(&path)?.place {
-            directories.insert(path);
-        }
-    }
-    Ok(directories)
+    stacks.iter().map(|(name, paths)| Ok((name.clone(), locate(&resolver, paths)?))).collect()
+}
+
+/// The real directory of one stack; none where there is none.
+fn locate(resolver: &Resolver<'_>, paths: &StackPaths) -> Result<Option<String>, ReadError> {
+    let Some(path) = join("", &paths.path) else { return Ok(None) };
+    Ok(match resolver.resolve(&path)?.place {
+        Place::There { path, .. } => Some(path),
+        _ => None,
+    })
 }
 
 /// Does a piece of work on all items, split among threads.

@@ -13,6 +13,7 @@
 //! - A closure with problems still has a digest, so that mending the problem wakes the stack.
 
 mod build;
+mod carried;
 mod digest;
 mod explain;
 mod facts;
@@ -23,19 +24,21 @@ pub(crate) mod links;
 mod problem;
 mod scan;
 mod stored;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use gix::ObjectId;
+use serde::{Deserialize, Serialize};
 use yuba_core::id::ClosureDigest;
 
 pub use explain::ChangedPath;
-pub use index::{Before, Closures, Index, IndexError};
+pub use index::{Before, Closures, Index, IndexError, News};
 pub use problem::{ClosureProblem, ProblemKind};
 
 /// What of a stack's settings its closure depends on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackPaths {
     /// The root module's directory, relative to the repository's root; empty for the root itself.
     pub path: String,

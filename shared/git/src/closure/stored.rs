@@ -6,13 +6,14 @@ use std::sync::Arc;
 use gix::ObjectId;
 use serde::{Deserialize, Serialize};
 
+use super::carried::Carried;
 use super::facts::FileFacts;
 use super::hcl::Dialect;
 use super::index::{Index, Memory};
 use super::scan::Special;
 
 /// Raised whenever the same blob could yield other facts: also when what is collected changes.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// More than this is forgotten when it is stored; working it out again costs seconds.
 const MOST_FILES: usize = 2_000_000;
@@ -33,6 +34,8 @@ struct Stored {
     plain: String,
     /// Trees below which something does.
     trees: Vec<(String, Vec<Special>)>,
+    /// The closures of the tree that was looked at last.
+    carried: Carried,
 }
 
 impl Index {
@@ -42,17 +45,17 @@ impl Index {
             return Vec::new();
         }
         // Both can only fail for want of memory, which ends the process by itself.
-        let json = serde_json::to_vec(&stored(&self.memory)).unwrap_or_default();
+        let json = serde_json::to_vec(&stored(self)).unwrap_or_default();
         zstd::bulk::compress(&json, 1).unwrap_or_default()
     }
 
     /// The index of such bytes; an empty one where they are damaged or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        Self { memory: restored(bytes).unwrap_or_default() }
+        restored(bytes).unwrap_or_default()
     }
 }
 
-fn stored(memory: &Memory) -> Stored {
+fn stored(Index { memory, carried }: &Index) -> Stored {
     let mut quiet: [Vec<ObjectId>; 2] = [Vec::new(), Vec::new()];
     let mut files = Vec::new();
     for ((id, dialect), facts) in &memory.files {
@@ -74,10 +77,17 @@ fn stored(memory: &Memory) -> Stored {
     }
     files.sort_unstable_by(|left, right| (&left.0, left.1).cmp(&(&right.0, right.1)));
     trees.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-    Stored { schema: SCHEMA, quiet: quiet.map(packed), files, plain: packed(plain), trees }
+    Stored {
+        schema: SCHEMA,
+        quiet: quiet.map(packed),
+        files,
+        plain: packed(plain),
+        trees,
+        carried: carried.clone(),
+    }
 }
 
-fn restored(bytes: &[u8]) -> Option<Memory> {
+fn restored(bytes: &[u8]) -> Option<Index> {
     let size = usize::try_from(zstd::zstd_safe::get_frame_content_size(bytes).ok()??).ok()?;
     let json = zstd::bulk::decompress(bytes, size.min(LARGEST)).ok()?;
     let stored: Stored = serde_json::from_slice(&json).ok()?;
@@ -98,7 +108,7 @@ fn restored(bytes: &[u8]) -> Option<Memory> {
     for (id, specials) in stored.trees {
         memory.specials.insert(ObjectId::from_hex(id.as_bytes()).ok()?, specials.into());
     }
-    Some(memory)
+    Some(Index { memory, carried: stored.carried })
 }
 
 fn packed(mut ids: Vec<ObjectId>) -> String {
