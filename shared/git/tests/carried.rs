@@ -188,6 +188,6 @@ fn a_push_that_touches_one_stack_brings_that_stack_alone_and_says_why() {
                 format!("{stack}: {}", paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             })
             .collect();
-        assert_eq!(lines, ["default/stack-a: a/main.tf changed (stack directory)"]);
+        assert_eq!(lines, ["default/stack-a: a/main.tf modified (stack directory)"]);
     }
 }
