@@ -297,20 +297,20 @@ impl<'a> Ground<'a> {
         let Some(directory) = join("", directory) else {
             return Ok(Err("it leaves the repository".to_owned()));
         };
-        let mut matches = Matches { below: directory, found: Vec::new() };
-        let place = self.resolver.resolve(&matches.below)?.place;
+        let mut named = Matches { below: directory, found: Vec::new() };
+        let place = self.resolver.resolve(&named.below)?.place;
         if let Place::There { path, .. } | Place::Missing { path } = &place {
-            matches.below.clone_from(path);
+            named.below.clone_from(path);
         }
         if let Place::There { path, mode, id } = place {
             let start = TriggerMatch { path, mode, id };
             if fixed.len() == pattern.len() || pattern.is_empty() {
-                matches.found.push(start);
+                named.found.push(start);
             } else {
-                self.match_below(&start, &|path| matcher.is_match(path), &mut matches.found)?;
+                self.match_below(&start, &|path| matcher.is_match(path), &mut named.found)?;
             }
         }
-        Ok(Ok(matches))
+        Ok(Ok(named))
     }
 
     fn match_below(

@@ -119,7 +119,7 @@ impl Index {
     ) -> Result<News, IndexError> {
         let root = object_id(tree.as_str())?;
         self.learn(repository, root)?;
-        let former = before.tree.as_ref().and_then(|tree| Some((tree, self.carried.directories_at(tree))));
+        let former = before.tree.as_ref().map(|tree| (tree, self.carried.directories_at(tree)));
         let found = self.carry(repository, tree, stacks)?;
         let mut directories = self.carried.directories();
         directories.extend(found.values().flatten().cloned());
