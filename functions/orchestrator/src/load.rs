@@ -6,12 +6,12 @@ use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::decide::{Dependency, Records, TaskSeen, dependency_blocked_by, values_name};
 use yuba_core::id::{RequestId, RunId, StackId, StackName};
 use yuba_core::message::{AttemptNews, Cause, Message};
-use yuba_core::record::{Edge, Installation, Key, StackAlias, source_partition, trouble_partition};
+use yuba_core::record::{Edge, Installation, Key, StackAlias, state_partition, trouble_partition};
 use yuba_core::request::{Ask, Outcome, Request};
-use yuba_core::run::{Run, RunKind};
+use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
-use yuba_core::spec::StackSpec;
 use yuba_core::stack::Stack;
+use yuba_core::state_address::{SameState, known_address};
 use yuba_core::trouble::{MANY, Trouble};
 use yuba_ports::records::{self, Versioned};
 use yuba_ports::{Order, PortError, Ports, Query, TaskStatus};
@@ -42,6 +42,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         None => None,
     };
     let request = load_request(ports, message).await?;
+    let observation = value::<Observation>(ports, &Key::observation(id)).await?;
     let records = Records {
         drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
             .await?
@@ -49,11 +50,11 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         named: load_run(ports, id, request.as_ref().and_then(|request| named_run(request)))
             .await?
             .map(Versioned::into_value),
-        observation: value::<Observation>(ports, &Key::observation(id)).await?,
         task: task_seen(ports, attempt.as_deref(), message).await?,
         values: values(ports, definition.as_ref()).await?,
         dependencies: dependencies(ports, definition.as_ref()).await?,
-        rival: rival(ports, id, definition.as_ref(), run.as_deref(), request.as_deref()).await?,
+        same_state: same_state(ports, id, definition.as_ref(), observation.as_ref()).await?,
+        observation,
         trouble: trouble(ports, &stack).await?,
         paused: value::<Installation>(ports, &Key::installation())
             .await?
@@ -117,28 +118,25 @@ async fn task_seen(
     }))
 }
 
-/// Another stack of the same code, workspace and backend, where a destruction is asked for or decided.
-async fn rival(
+/// Another stack that names the same state, or may.
+async fn same_state(
     ports: &Ports,
     id: StackId,
     definition: Option<&Definition>,
-    run: Option<&Run>,
-    request: Option<&Request>,
-) -> Result<Option<StackName>, PortError> {
-    let (Some(definition), Some(request)) = (definition, request) else { return Ok(None) };
-    let destroys = run.is_some_and(|run| run.kind == RunKind::Destroy);
-    if request.ask != Ask::Destroy && !destroys {
-        return Ok(None);
-    }
-    let (spec, mut after) = (&definition.spec, None);
+    seen: Option<&Observation>,
+) -> Result<Option<SameState>, PortError> {
+    let Some(definition) = definition else { return Ok(None) };
+    let mine = known_address(&definition.spec, seen);
+    let (Some(address), mut after) = (mine.digest(), None) else { return Ok(None) };
     loop {
-        let (partition, prefix) = (source_partition(&spec.source), "stack#".to_owned());
+        let (partition, prefix) = (state_partition(address), "stack#".to_owned());
         let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit: 100 };
         let (edges, next) = records::page::<Edge>(&*ports.store, query).await?;
         for edge in edges.iter().filter(|edge| edge.stack != id) {
             let other = value::<Definition>(ports, &Key::definition(edge.stack)).await?;
-            if other.as_ref().is_some_and(|other| other.vanished.is_none() && same_state(&other.spec, spec)) {
-                return Ok(other.map(|other| other.name));
+            let seen = value::<Observation>(ports, &Key::observation(edge.stack)).await?;
+            if let Some(found) = other.and_then(|other| SameState::of(&mine, &other, seen.as_ref())) {
+                return Ok(Some(found));
             }
         }
         match next {
@@ -146,10 +144,6 @@ async fn rival(
             None => return Ok(None),
         }
     }
-}
-
-fn same_state(one: &StackSpec, other: &StackSpec) -> bool {
-    one.path == other.path && one.workspace == other.workspace && one.backend == other.backend
 }
 
 /// How many stacks have the error that stopped this one last, and whether this is the one that goes on trying.

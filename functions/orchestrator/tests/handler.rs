@@ -12,11 +12,12 @@ use yuba_core::job::{attempt_prefix, object};
 use yuba_core::record::{Edge, Key};
 use yuba_core::run::RunState;
 use yuba_core::spec::{ValuesKind, WriteOutputs};
+use yuba_core::state_address::CodeBackend;
 use yuba_core::time::Span;
 use yuba_ports::records::put_any;
 use yuba_ports::{Blobs, PutMode, Secrets, Store, TaskStatus};
 
-use world::World;
+use world::{World, state};
 
 #[tokio::test]
 async fn a_first_observation_starts_one_task_and_publishes_one_event() {
@@ -93,6 +94,26 @@ async fn outputs_are_written_and_their_readers_and_the_dependants_woken() {
         world.memory.queue.pending().iter().map(yuba_core::message::Message::deduplication_id).collect();
     assert!(woken.iter().any(|id| id.contains("#values#Secret infra/out#")), "{woken:?}");
     assert!(woken.iter().any(|id| id.contains("#dependency#")), "{woken:?}");
+}
+
+#[tokio::test]
+async fn another_stack_with_the_same_state_is_found_by_the_address() {
+    let world = World::new(|_| {}).await;
+    world.twin(state()).await;
+    world.observed("a").await;
+    let stack = world.stack().await;
+    assert_eq!(stack.shares_state_with, Some(StackName::new("infra", "twin")));
+    let kinds: Vec<EventKind> = world.memory.publisher.published().iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [EventKind::StateShared, EventKind::RunQueued]);
+}
+
+#[tokio::test]
+async fn an_edge_that_is_left_over_means_nothing() {
+    let world = World::new(|_| {}).await;
+    world.twin(state()).await;
+    world.twin(CodeBackend::Unseen).await;
+    world.observed("a").await;
+    assert_eq!(world.stack().await.shares_state_with, None);
 }
 
 #[tokio::test]

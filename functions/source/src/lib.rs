@@ -9,6 +9,7 @@ mod manifests;
 mod outcome;
 mod report;
 mod settings;
+mod states;
 mod stored;
 mod why;
 

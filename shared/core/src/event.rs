@@ -76,6 +76,10 @@ pub enum EventKind {
     DriftResolved,
     /// A stack vanished from the manifests, or came back.
     StackVanished,
+    /// Another stack names the same state; neither is applied.
+    StateShared,
+    /// No other stack names the state any more.
+    StateFreed,
     /// An effect was given up.
     EffectFailed,
 }
@@ -98,6 +102,8 @@ impl EventKind {
             Self::DriftDetected => "dev.yuba.drift.detected",
             Self::DriftResolved => "dev.yuba.drift.resolved",
             Self::StackVanished => "dev.yuba.stack.vanished",
+            Self::StateShared => "dev.yuba.state.shared",
+            Self::StateFreed => "dev.yuba.state.freed",
             Self::EffectFailed => "dev.yuba.effect.failed",
         }
     }
@@ -109,6 +115,7 @@ impl EventKind {
             | Self::RetriesPaused
             | Self::DriftDetected
             | Self::StackVanished
+            | Self::StateShared
             | Self::EffectFailed => "error",
             _ => "info",
         }

@@ -20,6 +20,7 @@ pub mod secret;
 pub mod source;
 pub mod spec;
 pub mod stack;
+pub mod state_address;
 pub mod task;
 pub mod time;
 pub mod token;

@@ -69,6 +69,13 @@ pub enum Cause {
         /// Its run.
         run: RunId,
     },
+    /// Another stack came to name the same state, or ceased to.
+    SameState {
+        /// The other stack.
+        stack: StackId,
+        /// When that was noticed.
+        at: Timestamp,
+    },
     /// A secret or config map that the stack reads was written.
     Values {
         /// `Kind namespace/name`.
@@ -115,6 +122,7 @@ impl Message {
             Cause::Definition { set, snapshot } => format!("definition#{set}#{snapshot}"),
             Cause::Attempt { attempt, what } => format!("attempt#{attempt}#{what:?}"),
             Cause::Dependency { stack, run } => format!("dependency#{stack}#{run}"),
+            Cause::SameState { stack, at } => format!("state#{stack}#{}", at.0),
             Cause::Values { name, version } => format!("values#{name}#{version}"),
         };
         format!("{}#{cause}", self.group())

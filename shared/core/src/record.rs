@@ -6,7 +6,9 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AttemptId, ManifestSetName, RequestId, RunId, SecretName, SourceName, StackId, StackName};
+use crate::id::{
+    AttemptId, InputsDigest, ManifestSetName, RequestId, RunId, SecretName, SourceName, StackId, StackName,
+};
 use crate::time::Timestamp;
 
 /// Where a record lies. Records of one partition can be listed in the order of `sort`.
@@ -89,6 +91,11 @@ impl Key {
         Self::new(manifests_partition(set), format!("stack#{stack}"))
     }
 
+    /// That a stack names a state; others that name the same lie beside it.
+    pub fn state(address: InputsDigest, stack: StackId) -> Self {
+        Self::new(state_partition(address), format!("stack#{stack}"))
+    }
+
     /// A request of a person or program.
     pub fn request(request: RequestId) -> Self {
         Self::new(format!("request#{request}"), "request")
@@ -129,6 +136,11 @@ pub fn source_partition(source: &SourceName) -> String {
 /// The partition of a set of manifests and of the stacks that it holds or held.
 pub fn manifests_partition(set: &ManifestSetName) -> String {
     format!("manifests#{set}")
+}
+
+/// The partition of the stacks that name a state.
+pub fn state_partition(address: InputsDigest) -> String {
+    format!("state#{address}")
 }
 
 /// The partition of the stacks that wait for a stack.
@@ -237,7 +249,8 @@ impl Record for StackAlias {
 /// An edge: the record at `at` concerns the stack. It carries nothing; its key is the fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Its key, made by [`Key::dependant`], [`Key::reader`], [`Key::source_stack`] or [`Key::set_stack`], [`Key::trouble`].
+    /// Its key, made by [`Key::dependant`], [`Key::reader`], [`Key::source_stack`], [`Key::set_stack`],
+    /// [`Key::state`] or [`Key::trouble`].
     pub at: Key,
     /// The stack.
     pub stack: StackId,

@@ -226,6 +226,8 @@ pub enum Waiting {
     Resume,
     /// The installation's pause to end.
     Unpause,
+    /// Its state to be named by no other stack: who names it too.
+    SharedState(String),
 }
 
 /// A plan that is stored.

@@ -9,6 +9,7 @@ use crate::id::{
 };
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::spec::{SourceSpec, StackSpec};
+use crate::state_address::CodeBackend;
 use crate::time::Timestamp;
 
 /// A Git repository at a ref, and the last look at it.
@@ -87,6 +88,12 @@ pub struct Observation {
     pub tree: TreeId,
     /// The stack's closure in that tree.
     pub closure: ClosureDigest,
+    /// The directory that `backend` was read in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The backend that the code names there; the last one, while the code cannot be read.
+    #[serde(default, skip_serializing_if = "CodeBackend::is_unseen")]
+    pub backend: CodeBackend,
     /// What differs from the stack's observation before this one.
     pub changed: Vec<Reason>,
     /// How many differences there are in all; `changed` holds the first of them.

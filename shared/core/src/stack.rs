@@ -52,6 +52,9 @@ pub struct Stack {
     pub first_plans: Vec<FirstPlan>,
     /// Content of drift that was put right and has not been seen gone since: the same again is reported, not repeated.
     pub remediated: Option<ContentDigest>,
+    /// The stack that names the same state, while there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares_state_with: Option<StackName>,
     /// Where outputs were written last.
     pub outputs_written: Option<WriteOutputs>,
     /// When the stack must be looked at next.
@@ -86,6 +89,7 @@ impl Stack {
             asked: None,
             first_plans: Vec::new(),
             remediated: None,
+            shares_state_with: None,
             outputs_written: None,
             due: None,
             outbox: Vec::new(),

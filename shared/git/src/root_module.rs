@@ -7,6 +7,8 @@ use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Block, Body, Structure};
 use serde_json::Value;
 use yuba_core::id::TreeId;
+use yuba_core::manifest::backend_block;
+use yuba_core::state_address::{BackendBlock, CodeBackend};
 
 use crate::closure::links::{Place, Resolver};
 use crate::repository::{ReadError, Repository, object_id};
@@ -15,8 +17,8 @@ use crate::tree::{Trees, blob};
 /// What is known of a root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RootModule {
-    /// The type of the backend that the code names: `s3`, `local`, `cloud`; none where it names none.
-    pub backend: Option<String>,
+    /// The backend that the code names; none where it names none.
+    pub backend: Option<BackendBlock>,
     /// Every `required_version`, by file.
     pub required_versions: Vec<String>,
     /// The providers it requires, by local name.
@@ -73,6 +75,15 @@ impl RootModule {
         Ok(Some(Self::read(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))))
     }
 
+    /// What the code says of its backend. A file that does not parse may name one.
+    pub fn code_backend(&self) -> CodeBackend {
+        match &self.backend {
+            _ if !self.has_configuration || !self.broken.is_empty() => CodeBackend::Unseen,
+            Some(block) => CodeBackend::Named(block.clone()),
+            None => CodeBackend::NotNamed,
+        }
+    }
+
     /// Whether a file of this name says anything of a root module.
     pub fn wants(name: &str) -> bool {
         let others = [".terraform.lock.hcl", ".terraform-version", ".opentofu-version"];
@@ -82,6 +93,9 @@ impl RootModule {
     /// Reads the files of a root module's directory, given by name and text.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut module = Self::default();
+        let mut files: Vec<(&str, &str)> = files.into_iter().collect();
+        // What an override file names replaces what others do.
+        files.sort_by_key(|(name, _)| (is_override(name), *name));
         for (name, text) in files {
             match name {
                 ".terraform.lock.hcl" => module.has_lock_file = true,
@@ -150,8 +164,7 @@ impl RootModule {
                 }
                 Structure::Attribute(_) => {}
                 Structure::Block(block) => match block.ident.as_str() {
-                    "backend" => self.backend = block.labels.first().map(|label| label.as_str().to_owned()),
-                    "cloud" => self.backend = Some("cloud".to_owned()),
+                    "backend" | "cloud" => self.backend = backend_block(block),
                     "required_providers" => self.providers(&block.body),
                     _ => {}
                 },
@@ -175,10 +188,10 @@ impl RootModule {
         self.required_versions
             .extend(settings.get("required_version").and_then(Value::as_str).map(str::to_owned));
         each_object(settings.get("backend"), &mut |backend| {
-            self.backend = backend.keys().next().cloned();
+            self.backend = backend.iter().next().map(|(kind, body)| json_backend(kind, body));
         });
-        if settings.contains_key("cloud") {
-            self.backend = Some("cloud".to_owned());
+        if let Some(cloud) = settings.get("cloud") {
+            self.backend = Some(json_backend("cloud", cloud));
         }
         each_object(settings.get("required_providers"), &mut |providers| {
             for (name, value) in providers {
@@ -189,6 +202,34 @@ impl RootModule {
             }
         });
     }
+}
+
+/// A file that engines merge over the others.
+fn is_override(name: &str) -> bool {
+    let stem = name.trim_end_matches(".json").rsplit_once('.').map_or(name, |(stem, _)| stem);
+    stem == "override" || stem.ends_with("_override")
+}
+
+fn json_backend(kind: &str, body: &Value) -> BackendBlock {
+    let mut settings = Vec::new();
+    each_object(Some(body), &mut |body| {
+        for (name, value) in body {
+            match value {
+                Value::Object(_) | Value::Array(_) => each_object(Some(value), &mut |inner| {
+                    let inner =
+                        inner.iter().map(|(key, value)| (format!("{name}.{key}"), json_literal(value)));
+                    settings.extend(inner);
+                }),
+                value => settings.push((name.clone(), json_literal(value))),
+            }
+        }
+    });
+    BackendBlock::new(kind, settings)
+}
+
+/// A text without templates.
+fn json_literal(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.contains("${") && !text.contains("%{")).map(str::to_owned)
 }
 
 fn field(object: &hcl_edit::expr::Object, name: &str) -> Option<String> {
@@ -229,13 +270,27 @@ mod tests {
             {"source": "hashicorp/aws", "version": "~> 5.0"}, "old": "~> 1.0"}, "backend": {"s3": {"bucket": "x"}}}]}"#;
         let (hcl, json) = (RootModule::read([("a.tf", hcl)]), RootModule::read([("a.tf.json", json)]));
         assert_eq!(
-            (hcl.backend.as_deref(), hcl.required_versions.as_slice()),
+            (hcl.backend.as_ref().map(|block| block.kind.as_str()), hcl.required_versions.as_slice()),
             (Some("s3"), [">= 1.6".to_owned()].as_slice())
         );
         assert_eq!(hcl.required_providers, json.required_providers);
         assert_eq!(hcl.backend, json.backend);
         assert_eq!(hcl.required_providers["aws"].version.as_deref(), Some("~> 5.0"));
         assert_eq!(hcl.required_providers["old"].source, None);
+    }
+
+    #[test]
+    fn an_override_file_names_the_backend_and_templates_leave_it_open() {
+        let code = "terraform {\n backend \"local\" {\n  path = \"/a\"\n }\n}\n";
+        let json = r#"{"terraform": {"cloud": {"organization": "o", "workspaces": [{"name": "${x}"}]}}}"#;
+        let module = RootModule::read([("a_override.tf.json", json), ("main.tf", code)]);
+        let settings = [("organization", Some("o")), ("workspaces.name", None)];
+        let settings = settings.map(|(name, text)| (name.to_owned(), text.map(str::to_owned)));
+        assert_eq!(module.code_backend(), CodeBackend::Named(BackendBlock::new("cloud", settings)));
+        assert_eq!(
+            RootModule::read([("a.tf", code), ("b.tf", "x = = 1")]).code_backend(),
+            CodeBackend::Unseen
+        );
     }
 
     #[test]
@@ -256,6 +311,7 @@ mod tests {
         let module = RootModule::read(files);
         assert_eq!(module.opentofu_version.as_deref(), Some("1.8.0"));
         assert!(module.has_tofu_files && module.has_lock_file && module.has_configuration);
+        assert_eq!((module.backend.clone(), module.code_backend()), (None, CodeBackend::NotNamed));
         assert_eq!((module.backend, module.terraform_version), (None, None));
         assert_eq!(RootModule::read([("a.tf", "x = = 1")]).broken.len(), 1);
     }

@@ -259,7 +259,7 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
         request: Some(request.clone()),
         values: std::collections::BTreeMap::new(),
         dependencies: Vec::new(),
-        rival: None,
+        same_state: None,
         trouble: None,
         paused: None,
     })

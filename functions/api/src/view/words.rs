@@ -48,6 +48,7 @@ pub(crate) fn waiting(run: &Run) -> String {
         Waiting::Dependencies(stacks) => format!("its dependencies: {}", stacks.join("; ")),
         Waiting::Retry { at } => format!("its next try at {at}"),
         Waiting::Resume => "`yuba resume`".to_owned(),
+        Waiting::SharedState(why) => format!("its state to be its own: {why}"),
         Waiting::Unpause => "`yuba unpause --all`".to_owned(),
     }
 }

@@ -12,12 +12,13 @@ use yuba_core::id::{
 };
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::plan::summary::{PlanCounts, PlanReport};
-use yuba_core::record::{Key, Record};
+use yuba_core::record::{Edge, Key, Record};
 use yuba_core::request::{Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::source::{CommitFacts, Definition, Observation};
 use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_core::stack::Stack;
+use yuba_core::state_address::{BackendBlock, CodeBackend, known_address};
 use yuba_core::time::{Span, Timestamp};
 use yuba_orchestrator::{Handled, handle};
 use yuba_ports::memory::MemoryWorld;
@@ -109,14 +110,22 @@ impl World {
 
     /// Git holds a new closure for the stack, and it is woken.
     pub(crate) async fn observed(&self, letter: &str) -> Handled {
-        let (commit, source) = (letter.repeat(40), SourceName::new("infra", "code"));
-        let observation = Observation {
+        let source = SourceName::new("infra", "code");
+        self.put(&self.observation(letter)).await;
+        self.wake(Cause::Observation { source, number: 1 }).await
+    }
+
+    fn observation(&self, letter: &str) -> Observation {
+        let commit = letter.repeat(40);
+        Observation {
             stack: self.id,
-            source: source.clone(),
+            source: SourceName::new("infra", "code"),
             number: 1,
             revision: format!("main@sha1:{commit}").parse().unwrap(),
             tree: commit.parse().unwrap(),
             closure: ClosureDigest::of(letter.as_bytes()),
+            path: Some("network".to_owned()),
+            backend: state(),
             changed: Vec::new(),
             changed_count: 0,
             problems: Vec::new(),
@@ -126,13 +135,25 @@ impl World {
                 subject: "Change".to_owned(),
             },
             at: self.memory.clock.now(),
-        };
-        self.put(&observation).await;
-        self.wake(Cause::Observation { source, number: 1 }).await
+        }
     }
 
     async fn wake(&self, cause: Cause) -> Handled {
         handle(&self.ports(), &Message::new(Wake::Stack(self.id), cause)).await.unwrap()
+    }
+
+    /// Another stack names a state; the same one where its code lies in the same bucket.
+    pub(crate) async fn twin(&self, backend: CodeBackend) {
+        let load = |key| load::<Definition>(&*self.memory.store, key);
+        let definition = load(&Key::definition(self.id)).await.unwrap().unwrap().into_value();
+        let name = StackName::new("infra", "twin");
+        let twin = Definition { stack: self.other, name: name.clone(), ..definition };
+        let seen = self.observation("a");
+        let seen = Observation { stack: self.other, backend, ..seen };
+        let address = known_address(&twin.spec, Some(&seen)).digest().unwrap();
+        self.put(&Edge { at: Key::state(address, self.other), stack: self.other, name }).await;
+        self.put(&twin).await;
+        self.put(&seen).await;
     }
 
     /// Wakes a stack that no record names.
@@ -203,4 +224,11 @@ impl World {
         let latest = self.stack().await.latest.unwrap();
         load::<Run>(&*self.memory.store, &Key::run(self.id, latest)).await.unwrap().unwrap().into_value()
     }
+}
+
+/// The state that the stack's code names.
+pub(crate) fn state() -> CodeBackend {
+    let settings = [("bucket", "b"), ("key", "k")];
+    let settings = settings.map(|(name, text)| (name.to_owned(), Some(text.to_owned())));
+    CodeBackend::Named(BackendBlock::new("s3", settings))
 }

@@ -1,19 +1,22 @@
 //! Real repositories. What is done in a Git cache blocks, so it runs on its own threads.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use yuba_core::artifact::ArtifactReport;
-use yuba_core::id::{Revision, SourceName, TreeId};
+use yuba_core::id::{Revision, SourceName, StackName, TreeId};
 use yuba_core::job::artifact_report_object;
 use yuba_core::manifest::ManifestFile;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
+use yuba_core::state_address::CodeBackend;
 use yuba_git::artifact;
 use yuba_git::closure::{ChangedPath, Closure, Index, IndexError, News};
 use yuba_git::fetch::{Credentials, Fetched, Fetcher};
 use yuba_git::history::{Change, FileEntry};
+use yuba_git::root_module::RootModule;
 use yuba_git::{ReadError, Repository};
 use yuba_ports::{Blobs, PortError, PutMode};
 
@@ -66,6 +69,15 @@ impl Checkout for Fetched {
         Ok(done.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
     }
 
+    async fn backends(
+        &self,
+        paths: BTreeMap<StackName, String>,
+    ) -> Result<Result<BTreeMap<StackName, CodeBackend>, Trouble>, PortError> {
+        let (repository, tree) = (self.repository.clone(), self.tree.clone());
+        let read = blocking(move || backends(&repository, &tree, paths)).await?;
+        Ok(read.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
+    }
+
     async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError> {
         let (repository, tree) = (self.repository.clone(), self.tree.clone());
         let (file, report) = blocking(move || pack(&repository, &tree)).await??;
@@ -101,6 +113,18 @@ fn work_out(repository: &Repository, tree: &TreeId, work: &Work) -> Result<Worke
 fn seen(closure: &Closure) -> SeenClosure {
     let fatal = closure.problems.iter().filter(|problem| problem.is_fatal());
     SeenClosure { digest: closure.digest, problems: fatal.map(ToString::to_string).collect() }
+}
+
+fn backends(
+    repository: &Repository,
+    tree: &TreeId,
+    paths: BTreeMap<StackName, String>,
+) -> Result<BTreeMap<StackName, CodeBackend>, ReadError> {
+    let read = |(name, path): (StackName, String)| {
+        let module = RootModule::of(repository, tree, &path)?;
+        Ok((name, module.map_or(CodeBackend::Unseen, |module| module.code_backend())))
+    };
+    paths.into_iter().map(read).collect()
 }
 
 /// Packs a tree into a file that vanishes with the value, and says what was left out.

@@ -13,6 +13,7 @@ use yuba_core::id::{ClosureDigest, Revision, StackName, TreeId};
 use yuba_core::manifest::ManifestFile;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
+use yuba_core::state_address::CodeBackend;
 use yuba_git::closure::{Before, StackPaths};
 use yuba_git::fetch::Credentials;
 use yuba_ports::{Blobs, PortError};
@@ -45,6 +46,12 @@ pub trait Checkout: Send + Sync {
 
     /// Finds the stacks of the source whose closure differs.
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError>;
+
+    /// What the code in each of these directories names as its backend.
+    async fn backends(
+        &self,
+        paths: BTreeMap<StackName, String>,
+    ) -> Result<Result<BTreeMap<StackName, CodeBackend>, Trouble>, PortError>;
 
     /// Packs the tree and stores it as this object, and beside it what was left out.
     async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError>;

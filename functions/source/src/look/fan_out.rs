@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use yuba_core::id::{ClosureDigest, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::source::Source;
+use yuba_core::state_address::known_address;
 use yuba_git::closure::Before;
 use yuba_ports::{Committed, PortError, Ports, PutMode};
 
@@ -13,6 +14,7 @@ use super::observe::{Seeing, Verdict, judge};
 use super::stacks::{self, StackThere};
 use crate::backoff::Trouble;
 use crate::git::{Checkout, Work};
+use crate::states::{self, Move};
 
 /// How many stacks are written and woken at once: a commit holds up to 100 records.
 const BATCH: usize = 50;
@@ -46,11 +48,14 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         Ok(worked) => worked,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let seeing = Seeing { look, worked: &worked, at: ports.clock.now() };
+    let mut seeing = Seeing { look, worked: &worked, backends: BTreeMap::new(), at: ports.clock.now() };
     if stacks.iter().any(|(name, stack)| seeing.needs_artifact(name, stack)) {
         artifact::store(ports, look.fetched).await?;
     }
-    let mut woke = 0;
+    seeing.backends = match look.fetched.backends(paths(&seeing, &stacks)).await? {
+        Ok(backends) => backends,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
     let verdicts: Vec<(StackThere, Verdict)> = stacks
         .into_iter()
         .map(|(name, stack)| {
@@ -59,14 +64,43 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         })
         .filter(|(_, verdict)| *verdict != Verdict::Unchanged)
         .collect();
-    for batch in verdicts.chunks(BATCH) {
-        woke += write_and_wake(ports, look, batch).await?;
-    }
+    let woke = carry_out(ports, look, &verdicts).await?;
     // Last: nobody waits for it, and without it the next look only takes longer.
     if index.as_ref() != Some(&worked.index) {
         ports.blobs.put(&object, &worked.index, PutMode::Replace).await?;
     }
     Ok(Ok(Woken { woke, of }))
+}
+
+/// The directories of stacks whose code may name another backend now.
+fn paths(seeing: &Seeing<'_>, stacks: &BTreeMap<StackName, StackThere>) -> BTreeMap<StackName, String> {
+    let needed = stacks.iter().filter(|(name, stack)| seeing.needs_code(name, stack));
+    needed.map(|(name, stack)| (name.clone(), stack.definition.spec.path.clone())).collect()
+}
+
+async fn carry_out(
+    ports: &Ports,
+    look: &Look<'_>,
+    verdicts: &[(StackThere, Verdict)],
+) -> Result<usize, PortError> {
+    let moves: Vec<Move> = verdicts.iter().map(moved).collect();
+    states::enter(ports, &moves).await?;
+    let mut woke = 0;
+    for batch in verdicts.chunks(BATCH) {
+        woke += write_and_wake(ports, look, batch).await?;
+    }
+    states::leave(ports, &moves).await?;
+    Ok(woke)
+}
+
+fn moved((stack, verdict): &(StackThere, Verdict)) -> Move {
+    let spec = &stack.definition.spec;
+    let before = known_address(spec, stack.observation.as_deref());
+    let after = match verdict {
+        Verdict::Observe(observation) => known_address(spec, Some(observation)),
+        Verdict::Unchanged | Verdict::WakeAgain(_) => before.clone(),
+    };
+    Move { stack: stack.id, name: stack.definition.name.clone(), before, after }
 }
 
 fn work(look: &Look<'_>, stacks: &BTreeMap<StackName, StackThere>, index: Option<Vec<u8>>) -> Work {

@@ -74,7 +74,8 @@ async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> R
     }
 }
 
-async fn fetch(
+/// Fetches what a source refers to.
+pub(crate) async fn fetch(
     ports: &Ports,
     settings: &SourceSettings,
     source: &Source,

@@ -1,7 +1,10 @@
 //! What a look means for one stack: pure.
 
+use std::collections::BTreeMap;
+
 use yuba_core::id::StackName;
 use yuba_core::source::{Observation, Reason};
+use yuba_core::state_address::CodeBackend;
 use yuba_core::time::Timestamp;
 use yuba_ports::records::Versioned;
 
@@ -17,6 +20,8 @@ const MOST_REASONS: usize = 20;
 pub(super) struct Seeing<'a> {
     pub(super) look: &'a Look<'a>,
     pub(super) worked: &'a Worked,
+    /// The backends that code names, of stacks whose code may say something else now.
+    pub(super) backends: BTreeMap<StackName, CodeBackend>,
     pub(super) at: Timestamp,
 }
 
@@ -40,6 +45,20 @@ impl Seeing<'_> {
             .as_ref()
             .is_none_or(|seen| seen.closure != closure.digest || !seen.problems.is_empty())
     }
+
+    /// Whether the stack's code may name another backend than was observed.
+    pub(super) fn needs_code(&self, name: &StackName, stack: &StackThere) -> bool {
+        let known = stack.observation.as_ref();
+        let known = known.is_some_and(|seen| !seen.backend.is_unseen() && has_path(seen, stack));
+        !known || self.needs_artifact(name, stack)
+    }
+
+    /// The backend that the stack's code names. While that cannot be read, the state lies where it lay.
+    fn backend(&self, stack: &StackThere) -> CodeBackend {
+        let read = self.backends.get(&stack.definition.name).filter(|read| !read.is_unseen());
+        let seen = stack.observation.as_ref().filter(|seen| has_path(seen, stack));
+        read.or(seen.map(|seen| &seen.backend)).cloned().unwrap_or_default()
+    }
 }
 
 /// Compares a stack's closure with the one that was observed before.
@@ -61,8 +80,17 @@ pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -
     {
         return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, closure))));
     }
+    if !has_path(before, stack) || before.backend != seeing.backend(stack) {
+        let closure = SeenClosure { digest: before.closure, problems: before.problems.clone() };
+        return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, &closure))));
+    }
     let completed = source.seen.as_ref().map_or(0, |seen| seen.observation);
     if before.number > completed { Verdict::WakeAgain(before.number) } else { Verdict::Unchanged }
+}
+
+/// Whether an observation is of the directory that the stack has now.
+fn has_path(seen: &Observation, stack: &StackThere) -> bool {
+    seen.path.as_ref() == Some(&stack.definition.spec.path)
 }
 
 fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -> Observation {
@@ -77,6 +105,8 @@ fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -
         revision: fetched.revision().clone(),
         tree: fetched.tree().clone(),
         closure: closure.digest,
+        path: Some(stack.definition.spec.path.clone()),
+        backend: seeing.backend(stack),
         changed,
         changed_count,
         problems: closure.problems.clone(),

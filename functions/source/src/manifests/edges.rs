@@ -1,13 +1,16 @@
-//! The edges of a stack: whom it waits for, what it reads, where its code lies.
+//! The edges of a stack: whom it waits for, what it reads, where its code and its state lie.
 
 use std::collections::BTreeSet;
 
 use yuba_core::id::{StackId, StackName};
 use yuba_core::record::{Edge, Key};
-use yuba_core::source::Definition;
+use yuba_core::source::{Definition, Observation};
 use yuba_core::spec::StackSpec;
+use yuba_core::state_address::known_address;
 use yuba_ports::records::put_any;
 use yuba_ports::{Expected, PortError, Ports, Write};
+
+use crate::states;
 
 /// A commit holds up to 100 writes.
 const BATCH: usize = 90;
@@ -19,10 +22,11 @@ pub(super) async fn write(
     before: Option<&Definition>,
     stack: (StackId, &StackName),
     spec: Option<&StackSpec>,
+    seen: Option<&Observation>,
 ) -> Result<(), PortError> {
     let (id, name) = stack;
-    let old = before.map(|before| keys(id, &before.spec)).unwrap_or_default();
-    let new = spec.map(|spec| keys(id, spec)).unwrap_or_default();
+    let old = before.map(|before| keys(id, &before.spec, seen)).unwrap_or_default();
+    let new = spec.map(|spec| keys(id, spec, seen)).unwrap_or_default();
     let renamed = before.is_some_and(|before| before.name != *name);
     let mut writes = Vec::new();
     for at in new
@@ -40,8 +44,9 @@ pub(super) async fn write(
     Ok(())
 }
 
-fn keys(stack: StackId, spec: &StackSpec) -> BTreeSet<Key> {
+fn keys(stack: StackId, spec: &StackSpec, seen: Option<&Observation>) -> BTreeSet<Key> {
     let waits = spec.depends_on.iter().map(|dependency| Key::dependant(dependency, stack));
     let reads = spec.vars_from.iter().map(|values| Key::reader(&values.name, stack));
-    waits.chain(reads).chain([Key::source_stack(&spec.source, stack)]).collect()
+    let state = states::edge(&known_address(spec, seen), stack);
+    waits.chain(reads).chain([Key::source_stack(&spec.source, stack)]).chain(state).collect()
 }

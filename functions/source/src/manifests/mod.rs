@@ -4,6 +4,7 @@ mod edges;
 mod finish;
 mod known;
 mod read;
+mod renamed;
 mod sources;
 mod stacks;
 mod values;
@@ -139,7 +140,7 @@ impl<'a> Taking<'a> {
         let values = self.take_values().await?;
         self.take_sources().await?;
         let known = known::Known::load(self.ports, &self.record.name).await?;
-        self.take_stacks(&known).await?;
+        self.take_stacks(settings, &known).await?;
         self.let_stacks_vanish(&known).await?;
         self.wake_stacks().await?;
         self.let_sources_vanish().await?;

@@ -1,17 +1,21 @@
 //! Takes the stacks of a set over, one by one, only upwards by snapshot.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use yuba_core::id::{StackId, StackName};
-use yuba_core::manifest::{StackManifest, state_address};
+use yuba_core::manifest::StackManifest;
 use yuba_core::record::{Edge, Key, StackAlias};
-use yuba_core::source::Definition;
+use yuba_core::source::{Definition, Observation};
 use yuba_core::spec::{ApprovePlan, StackSpec};
+use yuba_core::state_address::{StateAddress, known_address};
 use yuba_ports::records::{Versioned, load, put_any};
 use yuba_ports::{Committed, Expected, PortError, Write};
 
 use super::known::Known;
+use super::renamed::Movable;
 use super::{Taking, edges};
+use crate::settings::SourceSettings;
+use crate::states;
 
 /// Which stack a manifest means.
 struct Meant {
@@ -32,13 +36,17 @@ enum Alias {
 }
 
 impl Taking<'_> {
-    pub(super) async fn take_stacks(&mut self, known: &Known) -> Result<(), PortError> {
-        let mut movable = self.movable(known);
+    pub(super) async fn take_stacks(
+        &mut self,
+        settings: &SourceSettings,
+        known: &Known,
+    ) -> Result<(), PortError> {
+        let mut movable = Movable::of(self, known).await?;
         for manifest in self.set.stacks.clone() {
-            match self.meant(known, &mut movable, &manifest).await? {
+            match self.meant(settings, known, &mut movable, &manifest).await? {
                 Ok(meant) => self.take_stack(meant, manifest).await?,
-                Err(other_set) => self.findings.push(format!(
-                    "{}: error: stack {} is defined in {other_set} already; it is held back here",
+                Err(why) => self.findings.push(format!(
+                    "{}: error: stack {} {why}; it is held back here",
                     manifest.place, manifest.name
                 )),
             }
@@ -46,19 +54,12 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Stacks that are gone from the set, by the address of their state: a new name with that address means them.
-    fn movable(&self, known: &Known) -> BTreeMap<String, StackName> {
-        let gone = known.definitions.values().filter(|known| {
-            known.set == self.record.name && (known.vanished.is_some() || self.lacks(&known.name))
-        });
-        gone.filter_map(|known| Some((state_address(&known.spec)?, known.name.clone()))).collect()
-    }
-
-    /// Finds the stack that a manifest means; or the other set that holds its name.
+    /// Finds the stack that a manifest means; or why that cannot be taken over.
     async fn meant(
         &self,
+        settings: &SourceSettings,
         known: &Known,
-        movable: &mut BTreeMap<String, StackName>,
+        movable: &mut Movable,
         manifest: &StackManifest,
     ) -> Result<Result<Meant, String>, PortError> {
         let store = self.ports.store.as_ref();
@@ -73,13 +74,18 @@ impl Taking<'_> {
             let elsewhere =
                 before.as_ref().filter(|before| before.set != self.record.name && before.vanished.is_none());
             return Ok(match elsewhere {
-                Some(elsewhere) => Err(elsewhere.set.to_string()),
+                Some(elsewhere) => Err(format!("is defined in {} already", elsewhere.set)),
                 None => Ok(Meant { id, before, alias: Alias::Stands }),
             });
         }
-        let former = state_address(&manifest.spec)
-            .and_then(|address| movable.remove(&address))
-            .and_then(|former| known.definitions.get(&former));
+        let former = match movable.former(self.ports, settings, manifest).await? {
+            Ok(former) => former.and_then(|former| known.definitions.get(&former)),
+            Err(why) => {
+                return Ok(Err(format!(
+                    "may be a stack that vanished, under a new name; its code must be read to tell: {why}"
+                )));
+            }
+        };
         Ok(Ok(match former {
             Some(former) => Meant {
                 id: former.stack,
@@ -104,18 +110,41 @@ impl Taking<'_> {
             if written > self.record.taken {
                 self.sources.insert(definition.spec.source.clone());
                 self.wake(meant.id, written).await?;
+                self.wake_sharers(None, &definition).await?;
             }
             return Ok(());
         }
+        let seen = self.seen(meant.id).await?;
         let id = (meant.id, &definition.name);
-        edges::write(self.ports, before, id, Some(&definition.spec)).await?;
+        edges::write(self.ports, before, id, Some(&definition.spec), seen.as_ref()).await?;
         self.sources.extend(sources_concerned(before, &definition));
         let wakes = before.is_none_or(|before| {
             before.spec != definition.spec || before.name != definition.name || before.vanished.is_some()
         });
         let id = meant.id;
-        self.write_stack(meant, definition).await?;
+        let before = meant.before.as_deref().cloned();
+        self.write_stack(meant, definition.clone()).await?;
+        self.wake_sharers(before.as_ref(), &definition).await?;
         if wakes { self.wake(id, self.snapshot).await } else { Ok(()) }
+    }
+
+    /// What was last seen of a stack's code.
+    pub(super) async fn seen(&self, stack: StackId) -> Result<Option<Observation>, PortError> {
+        let seen = load::<Observation>(self.ports.store.as_ref(), &Key::observation(stack)).await?;
+        Ok(seen.map(Versioned::into_value))
+    }
+
+    /// Wakes the stacks that name the state which a stack has come to, or left.
+    pub(super) async fn wake_sharers(
+        &self,
+        before: Option<&Definition>,
+        definition: &Definition,
+    ) -> Result<(), PortError> {
+        let seen = self.seen(definition.stack).await?;
+        let named = before.into_iter().chain([definition]);
+        let addresses: Vec<StateAddress> =
+            named.map(|definition| known_address(&definition.spec, seen.as_ref())).collect();
+        states::wake_others(self.ports, definition.stack, &addresses).await
     }
 
     fn definition(&self, stack: StackId, before: Option<&Definition>, manifest: StackManifest) -> Definition {

@@ -42,17 +42,20 @@ impl Taking<'_> {
         if definition.vanished.is_some() {
             if definition.snapshot > self.record.taken {
                 self.sources.insert(definition.spec.source.clone());
+                self.wake_sharers(None, &definition).await?;
                 self.wake(id, definition.snapshot).await?;
             }
             return Ok(());
         }
-        edges::write(self.ports, Some(&*definition), (id, &definition.name), None).await?;
+        let seen = self.seen(id).await?;
+        edges::write(self.ports, Some(&*definition), (id, &definition.name), None, seen.as_ref()).await?;
         self.sources.insert(definition.spec.source.clone());
         definition.vanished = Some(self.now);
         definition.snapshot = self.snapshot;
         if self.ports.store.commit(vec![definition.put()?]).await? != Committed::Done {
             return Err(overtaken(&self.record.name));
         }
+        self.wake_sharers(None, &definition).await?;
         self.wake(id, self.snapshot).await
     }
 

@@ -170,6 +170,7 @@ impl World {
             Cause::Observation { number, .. } => format!("{name}: observation {number}"),
             Cause::Definition { snapshot, .. } => format!("{name}: snapshot {snapshot}"),
             Cause::Values { name: values, .. } => format!("{name}: {values}"),
+            Cause::SameState { .. } => format!("{name}: same state"),
             other => format!("{name}: {other:?}"),
         }
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use yuba_core::manifest::{CodeBackend, ManifestSet, Severity, StackManifest, read_set};
+use yuba_core::manifest::{ManifestSet, Severity, StackManifest, read_set};
+use yuba_core::state_address::CodeBackend;
 use yuba_git::root_module::RootModule;
 
 use super::manifest_files;
@@ -47,16 +48,12 @@ fn fails(set: &ManifestSet, strict: bool) -> bool {
     has(Severity::Error) || (strict && has(Severity::Warning))
 }
 
-/// Whether the code names a backend, where the repository of the manifest holds it. That it is the same repository as
+/// What the code says of its backend, where the repository of the manifest holds it. That it is the same repository as
 /// the stack's source cannot be known here; a directory of that name in it is taken as a sign.
 fn backend_in_code(stack: &StackManifest) -> CodeBackend {
     let directory = repository_of(Path::new(&stack.place.file)).map(|root| root.join(&stack.spec.path));
     let module = directory.and_then(|directory| read_module(&directory));
-    match module {
-        Some(module) if module.backend.is_some() => CodeBackend::Named,
-        Some(module) if module.has_configuration => CodeBackend::NotNamed,
-        _ => CodeBackend::Unseen,
-    }
+    module.map_or(CodeBackend::Unseen, |module| module.code_backend())
 }
 
 /// The working copy that a file lies in.

@@ -109,6 +109,25 @@ fn the_code_beside_the_manifests_settles_the_backend() {
 }
 
 #[test]
+fn the_code_tells_two_stacks_with_one_state() {
+    let folder = Folder::repository();
+    folder.write("flux/source.yaml", SOURCE);
+    for name in ["a", "b"] {
+        folder.write(&format!("flux/{name}.yaml"), &stack(name, ""));
+        folder.write(
+            &format!("stacks/{name}/main.tf"),
+            "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n    key = \"k\"\n  }\n}\n",
+        );
+    }
+    insta::assert_snapshot!(folder.yuba(&["validate", "flux"]), @"
+    flux/a.yaml:5:3: error: spec.path: by what the code names, the state (s3 bucket=b key=k, workspace default) is that of stack `infra/b` too (flux/b.yaml:1:1); each stack needs its own, and neither would be applied
+    flux/b.yaml:5:3: error: spec.path: by what the code names, the state (s3 bucket=b key=k, workspace default) is that of stack `infra/a` too (flux/a.yaml:1:1); each stack needs its own, and neither would be applied
+    2 stacks, 1 source; 2 errors, no warnings, no notices
+    exit code 1
+    ");
+}
+
+#[test]
 fn programs_get_json_or_yaml() {
     let folder = Folder::new();
     folder.write("a.yaml", &[SOURCE, &stack("a", "")].join("---\n"));

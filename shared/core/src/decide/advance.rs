@@ -85,6 +85,9 @@ impl Draft {
         if self.paused.is_some() {
             return self.wait_for(Waiting::Unpause);
         }
+        if let Some(why) = self.held_back_by_state() {
+            return self.wait_for(Waiting::SharedState(why));
+        }
         self.issue(Phase::Apply);
         self.publish(EventKind::ApplyStarted, "The apply was started.");
         true

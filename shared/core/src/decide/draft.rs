@@ -7,11 +7,12 @@ use super::{Decision, Moment, Records, TaskSeen};
 use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
-use crate::id::{RunId, StackName};
+use crate::id::RunId;
 use crate::request::{Outcome, Request, Signed};
 use crate::run::{AttemptEnd, Run, RunState, Waiting};
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
+use crate::state_address::SameState;
 use crate::time::Timestamp;
 use crate::trouble::Trouble;
 
@@ -32,7 +33,7 @@ pub(super) struct Draft {
     pub(super) request: Option<Request>,
     pub(super) values: BTreeMap<String, String>,
     pub(super) dependencies: Vec<Dependency>,
-    pub(super) rival: Option<StackName>,
+    pub(super) same_state: Option<SameState>,
     pub(super) trouble: Option<Trouble>,
     pub(super) paused: Option<Signed>,
     pub(super) report: Vec<String>,
@@ -62,7 +63,7 @@ impl Draft {
             request: records.request,
             values: records.values,
             dependencies: records.dependencies,
-            rival: records.rival,
+            same_state: records.same_state,
             trouble: records.trouble,
             paused: records.paused,
             report: Vec::new(),

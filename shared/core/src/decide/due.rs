@@ -18,6 +18,9 @@ impl Draft {
             RunState::Planning | RunState::Applying => Some(self.now + WATCH_ATTEMPT),
             RunState::Queued => Some(self.now + LOOK_AGAIN),
             RunState::AwaitingApproval if run.waits_for == Waiting::Unpause => Some(self.now + WATCH_ATTEMPT),
+            RunState::AwaitingApproval if matches!(run.waits_for, Waiting::SharedState(_)) => {
+                Some(self.now + LOOK_AGAIN)
+            }
             _ => {
                 run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE).map(|due| due.max(self.now + LOOK_AGAIN))
             }
@@ -29,7 +32,7 @@ impl Draft {
         if definition.vanished.is_some() || self.is_suspended() {
             return None;
         }
-        if self.stack.asked.is_some() {
+        if self.stack.asked.is_some() || self.stack.shares_state_with.is_some() {
             return Some(self.now + LOOK_AGAIN);
         }
         let retry = self.stack.retry.as_ref().and_then(|retry| retry.due);

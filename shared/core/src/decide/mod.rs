@@ -18,6 +18,7 @@ mod next;
 mod reports;
 mod requests;
 mod shown;
+mod states;
 mod wanted;
 
 use std::collections::BTreeMap;
@@ -26,12 +27,13 @@ pub use dependencies::{Dependency, dependency_blocked_by};
 pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
-use crate::id::{RunId, StackName};
+use crate::id::RunId;
 use crate::message::{Cause, Message};
 use crate::request::{Outcome, Request, Signed};
 use crate::run::Run;
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
+use crate::state_address::SameState;
 use crate::time::Timestamp;
 use crate::trouble::Trouble;
 
@@ -62,8 +64,8 @@ pub struct Records {
     pub values: BTreeMap<String, String>,
     /// The stacks it depends on.
     pub dependencies: Vec<Dependency>,
-    /// Another stack whose state this one's is, where a destruction is asked for or decided.
-    pub rival: Option<StackName>,
+    /// Another stack that names its state, or may.
+    pub same_state: Option<SameState>,
     /// The trouble that its last failure belongs to.
     pub trouble: Option<Trouble>,
     /// Who stopped all new applies, if they are stopped.
@@ -111,6 +113,7 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
     draft.hear_effects();
     draft.hear_attempt();
     draft.notice_trouble();
+    draft.notice_same_state();
     if matches!(message.cause, Cause::Request(_)) {
         draft.hear_request();
     }

@@ -14,7 +14,7 @@ use crate::spec::ApprovePlan;
 use crate::stack::AskedRun;
 
 /// Refused, with why and what to do.
-struct Refusal(String);
+pub(super) struct Refusal(pub(super) String);
 
 /// Done, with what happened.
 type Answer = Result<String, Refusal>;
@@ -55,7 +55,7 @@ impl Draft {
             ),
             Ask::CheckDrift => self.check_drift(by),
             Ask::Destroy => {
-                self.refuse_rival()?;
+                self.refuse_shared_state()?;
                 let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
                 self.ask_run(by, RunKind::Destroy, because, None)
             }
@@ -72,7 +72,7 @@ impl Draft {
         match self.run.as_ref().map(|run| (run.state, run.number, run.plan.clone())) {
             Some((RunState::AwaitingApproval, _, Some(stored))) => {
                 if self.run.as_ref().is_some_and(|run| run.kind == RunKind::Destroy) {
-                    self.refuse_rival()?;
+                    self.refuse_shared_state()?;
                 }
                 self.check_plan(&stored.report, plan, digest)?;
                 self.decided(by, DecisionVerdict::Approve, &stored.report);
@@ -327,18 +327,10 @@ impl Draft {
             "it is applied when the stack is resumed"
         } else if self.paused.is_some() {
             "it is applied when the installation's pause ends"
+        } else if self.held_back_by_state().is_some() {
+            "it is applied when no other stack names its state"
         } else {
             "the apply starts"
-        }
-    }
-
-    /// A destruction is refused while another stack names the same state.
-    fn refuse_rival(&self) -> Result<(), Refusal> {
-        match &self.rival {
-            Some(rival) => Err(Refusal(format!(
-                "{rival} has the same code, workspace and backend, so the same state: destroying it would destroy what {rival} manages"
-            ))),
-            None => Ok(()),
         }
     }
 }

@@ -40,6 +40,9 @@ impl Draft {
         if let Some(run) = &self.run {
             return (under_way_ready(run, settled.ready), under_way(run, &self.stack));
         }
+        if let Some(sentence) = self.shared_state_sentence() {
+            return (Ready::False, sentence);
+        }
         if definition.spec.suspend {
             return (settled.ready, "Suspended by its manifest".to_owned());
         }
@@ -81,13 +84,18 @@ impl Draft {
 
 /// A stack that is only looked at stays as ready as it was; one that is to change is not known to be ready.
 fn under_way_ready(run: &Run, before: Ready) -> Ready {
-    if run.kind == RunKind::Drift { before } else { Ready::Unknown }
+    match run.waits_for {
+        Waiting::SharedState(_) => Ready::False,
+        _ if run.kind == RunKind::Drift => before,
+        _ => Ready::Unknown,
+    }
 }
 
 fn under_way(run: &Run, stack: &Stack) -> String {
     match (run.state, &run.waits_for) {
         (_, Waiting::Dependencies(blocked)) => format!("Waiting for dependencies: {}", blocked.join("; ")),
         (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
+        (_, Waiting::SharedState(why)) => why.clone(),
         (_, Waiting::Unpause) => "Approved; waiting for the installation's pause to end".to_owned(),
         (RunState::Queued, _) => "Queued".to_owned(),
         (RunState::Planning, _) if run.kind == RunKind::Drift => format!("Checking for drift: {}", run.revision),

@@ -8,12 +8,18 @@ use crate::spec::{StackSpec, ValuesKind};
 use crate::stack::Wanted;
 
 impl Draft {
-    /// What manifests, Git and values want now; `None` until both were seen.
+    /// What manifests, Git and values want now; `None` until both were seen, and while what was seen is the code that
+    /// earlier settings named.
     pub(super) fn wanted(&self) -> Option<Wanted> {
         let (definition, observation) = (self.definition.as_ref()?, self.observation.as_ref()?);
+        let spec = &definition.spec;
+        let other_path = observation.path.as_ref().is_some_and(|path| *path != spec.path);
+        if other_path || observation.source != spec.source {
+            return None;
+        }
         Some(Wanted {
             closure: observation.closure,
-            settings: settings_digest(&definition.spec),
+            settings: settings_digest(spec),
             values: self.values.clone(),
             problems: observation.problems.clone(),
         })

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::backend::{self, Backend};
 use super::document::Identity;
 use super::finding::{Finding, Place, Severity};
 use super::messages;
@@ -11,6 +10,7 @@ use super::set::Drafts;
 use super::stack::StackDraft;
 use crate::id::{ObjectName, StackName};
 use crate::spec::{ApprovePlan, ValuesKind};
+use crate::state_address::{CodeBackend, state_address};
 use crate::time::Span;
 
 /// Makes all checks, and holds back what fails one.
@@ -92,9 +92,10 @@ pub(super) fn at(draft: &StackDraft, path: &str) -> Place {
 fn hold_back_shared_states(drafts: &mut Drafts) {
     let mut owners: BTreeMap<String, Vec<(StackName, Place)>> = BTreeMap::new();
     for (draft, _) in &drafts.stacks {
-        if let Backend::At(place) = &draft.backend {
-            let address = backend::address(place, &draft.spec.workspace);
-            owners.entry(address).or_default().push((draft.name.clone(), at(draft, "spec.backendConfig")));
+        let address = state_address(&draft.spec, &CodeBackend::Unseen);
+        if let Some(address) = address.place() {
+            let owner = (draft.name.clone(), at(draft, "spec.backendConfig"));
+            owners.entry(address.to_owned()).or_default().push(owner);
         }
     }
     for (address, owners) in owners.iter().filter(|(_, owners)| owners.len() > 1) {
@@ -128,7 +129,7 @@ fn warn_of_shared_paths(drafts: &mut Drafts) {
             first.insert(key, stack);
             continue;
         };
-        if draft.backend == Backend::None || other.backend == Backend::None {
+        if draft.backend.is_none() || other.backend.is_none() {
             let message = messages::perhaps_same_state(&other.name.to_string(), place);
             warnings.push((at(draft, "spec.path"), message));
         }

@@ -259,6 +259,13 @@ pub(super) fn same_state(other: &str, place: &Place, address: &str) -> String {
     )
 }
 
+pub(super) fn same_state_in_code(other: &str, place: &Place, address: &str) -> String {
+    format!(
+        "spec.path: by what the code names, the state ({address}) is that of stack `{other}` too ({place}); each stack \
+         needs its own, and neither would be applied"
+    )
+}
+
 pub(super) fn perhaps_same_state(other: &str, place: &Place) -> String {
     format!(
         "spec.path: stack `{other}` ({place}) has the same source, path and workspace, and not both name a backend; they \

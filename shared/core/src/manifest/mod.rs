@@ -26,8 +26,7 @@ mod stack;
 pub mod wire;
 mod yaml;
 
-pub use backend::state_address;
-pub use code::CodeBackend;
+pub use backend::{backend_block, read_backend};
 pub use finding::{Finding, Place, Severity, render};
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backend::{self, Backend};
+use super::backend;
 use super::engine;
 use super::fields::{self, Lot};
 use super::finding::Severity;
@@ -19,6 +19,7 @@ use crate::spec::{
     ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, KeyMapping, NotApplied,
     PreferenceStrength, Roles, StackSpec, ValuesKind, Variable, VarsFrom, WriteOutputs,
 };
+use crate::state_address::BackendBlock;
 use crate::time::Span;
 
 /// The namespace of documents that name none.
@@ -29,8 +30,8 @@ pub(super) const DEFAULT_NAMESPACE: &str = "default";
 pub(super) struct StackDraft {
     pub(super) name: StackName,
     pub(super) spec: StackSpec,
-    /// What is known of its state's place.
-    pub(super) backend: Backend,
+    /// The backend that its manifest names.
+    pub(super) backend: Option<BackendBlock>,
     pub(super) root: Node,
     pub(super) file: String,
 }
@@ -244,7 +245,7 @@ fn judge_image(root: &Node, wire: &Wire, report: &mut Report<'_>) {
     }
 }
 
-fn read_backend(root: &Node, wire: &Wire, report: &mut Report<'_>) -> Backend {
+fn read_backend(root: &Node, wire: &Wire, report: &mut Report<'_>) -> Option<BackendBlock> {
     const PATH: &str = "spec.backendConfig.customConfiguration";
     let text = wire.backend_config.as_ref().and_then(|config| config.custom_configuration.as_deref());
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
@@ -252,17 +253,17 @@ fn read_backend(root: &Node, wire: &Wire, report: &mut Report<'_>) -> Backend {
         if !elsewhere {
             report.say(Severity::Warning, root.spot_of("spec"), messages::no_backend());
         }
-        return Backend::None;
+        return None;
     };
-    match backend::read(text) {
-        Ok(Backend::None) => {
+    match backend::read_backend(text) {
+        Ok(None) => {
             report.say(Severity::Warning, root.spot_of(PATH), messages::no_backend_block());
-            Backend::None
+            None
         }
         Ok(backend) => backend,
         Err(why) => {
             report.say(Severity::Error, root.spot_of(PATH), messages::bad_backend(&why));
-            Backend::Unknown
+            None
         }
     }
 }

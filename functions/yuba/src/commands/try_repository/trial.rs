@@ -146,7 +146,7 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
 }
 
 fn backend(in_manifest: bool, module: Option<&RootModule>) -> BackendNamed {
-    match module.and_then(|module| module.backend.clone()) {
+    match module.and_then(|module| module.backend.as_ref()).map(|block| block.kind.clone()) {
         _ if in_manifest => BackendNamed::ByManifest,
         Some(kind) => BackendNamed::ByCode(kind),
         None if module.is_some_and(|module| !module.broken.is_empty()) => BackendNamed::Unknown,

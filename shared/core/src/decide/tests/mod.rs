@@ -3,4 +3,5 @@
 mod drift;
 mod faults;
 mod runs;
+mod states;
 mod world;

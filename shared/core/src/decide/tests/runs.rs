@@ -256,3 +256,15 @@ fn a_destruction_that_somebody_asked_for_waits_even_where_plans_apply_by_themsel
     world.passes(Span::hours(5));
     assert_eq!(world.states(), "applied applied", "nothing is left whose drift could be checked");
 }
+
+#[test]
+fn a_new_path_is_not_planned_in_the_tree_that_was_seen_before() {
+    let mut world = World::applied(auto);
+    if let Some(seen) = &mut world.observation {
+        seen.path = Some("network".to_owned());
+    }
+    world.edit(|spec| spec.path = "moved".to_owned());
+    assert_eq!(world.states(), "applied");
+    world.push("b");
+    assert_eq!(world.states(), "applied planning");
+}

@@ -16,6 +16,7 @@ use crate::run::{Failure, FailureClass, Run, RunState};
 use crate::source::{CommitFacts, Definition, Observation, Reason};
 use crate::spec::{EngineTool, StackSpec};
 use crate::stack::Stack;
+use crate::state_address::{CodeBackend, SameState};
 use crate::time::{Span, Timestamp};
 use crate::trouble::Trouble;
 
@@ -29,6 +30,7 @@ pub(super) struct World {
     pub(super) attempts: Vec<Attempt>,
     pub(super) values: Vec<(&'static str, &'static str)>,
     pub(super) blocked_by: Option<&'static str>,
+    pub(super) same_state: Option<SameState>,
     pub(super) paused: bool,
     pub(super) trouble: Option<Trouble>,
     ids: u64,
@@ -61,6 +63,7 @@ impl World {
             attempts: Vec::new(),
             values: Vec::new(),
             blocked_by: None,
+            same_state: None,
             paused: false,
             trouble: None,
             ids: 0,
@@ -90,6 +93,8 @@ impl World {
             revision: format!("main@sha1:{commit}").parse().unwrap(),
             tree: commit.parse().unwrap(),
             closure: ClosureDigest::of(letter.as_bytes()),
+            path: None,
+            backend: CodeBackend::Unseen,
             changed: vec![Reason::Path {
                 path: format!("network/{letter}.tf"),
                 change: "changed".to_owned(),
@@ -244,7 +249,7 @@ impl World {
                 .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
                 .collect(),
             dependencies: self.dependencies(),
-            rival: None,
+            same_state: self.same_state.clone(),
             trouble: self.trouble,
             paused: self.paused.then(|| Signed {
                 who: "eve".to_owned(),
