@@ -312,7 +312,8 @@ pub struct SourceSpec {
     pub reference: GitReference,
     /// How often it is polled.
     pub interval: Span,
-    /// The secret with its credentials: `username` and `password`, `bearerToken`, or `identity` and `known_hosts`.
+    /// The secret with its credentials: `username` and `password`, `bearerToken`, or `identity` and `known_hosts`;
+    /// and `ca.crt`.
     pub secret: Option<SecretName>,
     /// The manifest forbids polling.
     pub suspend: bool,

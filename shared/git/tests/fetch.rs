@@ -1,4 +1,4 @@
-//! Fetching from repositories that the real git made, over files, HTTP and (with a stand-in for ssh) SSH.
+//! Fetching from repositories that the real git made, over files, HTTP, HTTPS and (with a stand-in for ssh) SSH.
 #![expect(clippy::unwrap_used, clippy::similar_names, reason = "a test's helper fails the test")]
 
 mod kit;
@@ -11,7 +11,7 @@ use kit::{Origin, main, source};
 use secrecy::SecretString;
 use tempfile::TempDir;
 use yuba_core::spec::{GitReference, SourceSpec};
-use yuba_git::fetch::{Credentials, FetchError, Fetched, Fetcher};
+use yuba_git::fetch::{Credentials, FetchError, Fetched, Fetcher, Login};
 
 /// A source's cache, and fetching into it.
 struct Cache(TempDir);
@@ -22,10 +22,14 @@ impl Cache {
     }
 
     fn fetch(&self, source: &SourceSpec) -> Result<Fetched, FetchError> {
-        self.fetch_as(source, &Credentials::Anonymous)
+        self.fetch_as(source, &Login::Anonymous)
     }
 
-    fn fetch_as(&self, source: &SourceSpec, credentials: &Credentials) -> Result<Fetched, FetchError> {
+    fn fetch_as(&self, source: &SourceSpec, login: &Login) -> Result<Fetched, FetchError> {
+        self.fetch_with(source, &login.clone().into())
+    }
+
+    fn fetch_with(&self, source: &SourceSpec, credentials: &Credentials) -> Result<Fetched, FetchError> {
         Fetcher::default().fetch(&self.0.path().join("cache"), source, credentials)
     }
 }
@@ -187,11 +191,11 @@ fn over_http_with_a_token_and_not_without() {
     let server = GitServer::start(origin.parent(), Some("Basic YWRhOnMzY3JldA=="));
     let source = source(&server.url("live%20repository%20%c3%bc/.git"), main());
     let password =
-        |text: &str| Credentials::Password { username: "ada".into(), password: SecretString::from(text) };
+        |text: &str| Login::Password { username: "ada".into(), password: SecretString::from(text) };
     let cache = Cache::new();
     let fetched = cache.fetch_as(&source, &password("s3cret")).unwrap();
     assert_eq!(fetched.commit.id.as_str(), origin.head());
-    for credentials in [Credentials::Anonymous, password("wr0ng")] {
+    for credentials in [Login::Anonymous, password("wr0ng")] {
         let error = cache.fetch_as(&source, &credentials).unwrap_err();
         assert!(matches!(error, FetchError::AccessDenied { .. }), "{error:?}");
         assert!(!format!("{error:?}").contains("wr0ng"));
@@ -203,11 +207,23 @@ fn over_http_with_a_bearer_token_and_secrets_in_the_url() {
     let origin = Origin::with(&[("a", "1")]);
     let path = "live%20repository%20%c3%bc/.git";
     let bearer = GitServer::start(origin.parent(), Some("Bearer t0ken"));
-    let credentials = Credentials::Bearer(SecretString::from("t0ken"));
+    let credentials = Login::Bearer(SecretString::from("t0ken"));
     Cache::new().fetch_as(&source(&bearer.url(path), main()), &credentials).unwrap();
     let basic = GitServer::start(origin.parent(), Some("Basic YWRhOnMzY3JldA=="));
     let url = basic.url(path).replace("http://", "http://ada:s3cret@");
     Cache::new().fetch(&source(&url, main())).unwrap();
+}
+
+#[test]
+fn over_https_with_a_token_where_the_certificate_is_trusted() {
+    let origin = Origin::with(&[("a", "1")]);
+    let (server, certificate) = GitServer::start_tls(origin.parent(), "Bearer t0ken");
+    let source = source(&server.url("live%20repository%20%c3%bc/.git"), main());
+    let token = |authority| Credentials { login: Login::Bearer(SecretString::from("t0ken")), authority };
+    let fetched = Cache::new().fetch_with(&source, &token(Some(certificate))).unwrap();
+    assert_eq!(fetched.commit.id.as_str(), origin.head());
+    let error = Cache::new().fetch_with(&source, &token(None)).unwrap_err();
+    assert!(matches!(error, FetchError::Untrusted { .. }), "{error:?}");
 }
 
 #[test]
@@ -233,12 +249,10 @@ fn over_ssh_with_a_key_that_only_this_user_can_read() {
 key=$4; [ "$(stat -c %a "$key")" = 600 ] && [ "$(cat "$key")" = KEY ] || exit 8
 for last; do :; done; exec sh -c "$last""#;
     let fetcher = Fetcher { ssh: ssh_stand_in(&directory, checks), ..Fetcher::default() };
-    let key = Credentials::Key {
-        identity: SecretString::from("KEY"),
-        known_hosts: "git.example ssh-ed25519 A".into(),
-    };
+    let key =
+        Login::Key { identity: SecretString::from("KEY"), known_hosts: "git.example ssh-ed25519 A".into() };
     let source = source(&format!("ssh://git@git.example{}", origin.path().display()), main());
-    let fetched = fetcher.fetch(&directory.path().join("cache"), &source, &key).unwrap();
+    let fetched = fetcher.fetch(&directory.path().join("cache"), &source, &key.into()).unwrap();
     assert_eq!(fetched.commit.id.as_str(), origin.head());
 }
 
@@ -247,12 +261,10 @@ fn a_host_whose_key_is_unknown_is_refused_for_good() {
     let directory = TempDir::new().unwrap();
     let refuse = "echo 'Host key verification failed.' >&2; exit 255";
     let fetcher = Fetcher { ssh: ssh_stand_in(&directory, refuse), ..Fetcher::default() };
-    let key = Credentials::Key {
-        identity: SecretString::from("KEY"),
-        known_hosts: "other.example ssh-ed25519 A".into(),
-    };
+    let key =
+        Login::Key { identity: SecretString::from("KEY"), known_hosts: "other.example ssh-ed25519 A".into() };
     let error = fetcher
-        .fetch(&directory.path().join("cache"), &source("git@git.example:live", main()), &key)
+        .fetch(&directory.path().join("cache"), &source("git@git.example:live", main()), &key.into())
         .unwrap_err();
     assert!(matches!(error, FetchError::UnknownHost { .. }) && error.is_permanent(), "{error:?}");
 }

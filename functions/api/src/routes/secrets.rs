@@ -8,10 +8,11 @@ use utoipa::{IntoParams, ToSchema};
 use yuba_core::decide::values_name;
 use yuba_core::id::SecretName;
 use yuba_core::message::{Cause, Message, Wake};
-use yuba_core::record::{Edge, readers_partition};
+use yuba_core::record::{Edge, Index, Record, readers_partition};
 use yuba_core::secret;
+use yuba_core::source::Source;
 use yuba_core::spec::ValuesKind;
-use yuba_ports::{Order, PortError, Query};
+use yuba_ports::{Cursor, Order, PortError, Query};
 
 use crate::Api;
 use crate::extract::{Body, Params};
@@ -76,7 +77,7 @@ pub(crate) struct KindParams {
     kind: Kind,
 }
 
-/// Writes values; keys that are not named keep theirs. The stacks that read them are woken.
+/// Writes values; keys that are not named keep theirs. The stacks and sources that read them are woken.
 #[utoipa::path(put, path = "/api/v1/secrets/{namespace}/{name}", tag = "secrets", request_body = SecretBody,
     params(("namespace" = String, Path), ("name" = String, Path), KindParams),
     responses((status = 200, body = SecretItem), (status = 400, body = ProblemBody), (status = 422, body = ProblemBody)))]
@@ -118,21 +119,39 @@ async fn item(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<Option<S
     }))
 }
 
+/// Wakes the stacks that read values, and the sources that show them to their host.
 async fn wake_readers(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<(), PortError> {
     let version = api.ports.secrets.version(kind, name).await?.unwrap_or_default();
     let cause = Cause::Values { name: values_name(kind, name), version };
+    let readers = |after| Query::Partition {
+        partition: readers_partition(name),
+        prefix: String::new(),
+        order: Order::Ascending,
+        after,
+        limit: 100,
+    };
+    wake(api, &cause, readers, |edge: Edge| Some(Wake::Stack(edge.stack))).await?;
+    if kind == ValuesKind::Secret {
+        let sources = |after| lookup::index(Index::Sources, String::new(), after, 100);
+        let woken =
+            |source: Source| (source.spec.secret.as_ref() == Some(name)).then_some(Wake::Source(source.name));
+        wake(api, &cause, sources, woken).await?;
+    }
+    Ok(())
+}
+
+/// Wakes whatever some records stand for, page by page.
+async fn wake<Value: Record>(
+    api: &Api,
+    cause: &Cause,
+    page: impl Fn(Option<Cursor>) -> Query,
+    woken: impl Fn(Value) -> Option<Wake>,
+) -> Result<(), PortError> {
     let mut after = None;
     loop {
-        let query = Query::Partition {
-            partition: readers_partition(name),
-            prefix: String::new(),
-            order: Order::Ascending,
-            after,
-            limit: 100,
-        };
-        let (edges, next) = lookup::values::<Edge>(&*api.ports.store, query).await?;
-        let messages: Vec<Message> =
-            edges.iter().map(|edge| Message::new(Wake::Stack(edge.stack), cause.clone())).collect();
+        let (values, next) = lookup::values::<Value>(&*api.ports.store, page(after)).await?;
+        let wakes = values.into_iter().filter_map(&woken);
+        let messages: Vec<Message> = wakes.map(|wake| Message::new(wake, cause.clone())).collect();
         if !messages.is_empty() {
             api.ports.queue.send(messages).await?;
         }

@@ -5,3 +5,4 @@ mod access;
 mod kit;
 mod malformed;
 mod requests;
+mod secrets;

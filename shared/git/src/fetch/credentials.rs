@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,9 +14,24 @@ use super::error::FetchError;
 use super::process::Setting;
 use super::url::{Location, Scheme};
 
-/// The credentials of a source, as the keys of a Flux secret name them.
+/// What the secret of a source holds, under the keys that Flux names.
 #[derive(Debug, Clone, Default)]
-pub enum Credentials {
+pub struct Credentials {
+    /// Who asks.
+    pub login: Login,
+    /// `ca.crt`: the certificates in PEM that an HTTPS host's must descend from, in place of those of this machine.
+    pub authority: Option<String>,
+}
+
+impl From<Login> for Credentials {
+    fn from(login: Login) -> Self {
+        Self { login, authority: None }
+    }
+}
+
+/// How a host knows who asks.
+#[derive(Debug, Clone, Default)]
+pub enum Login {
     /// None: a public repository, or one on this machine.
     #[default]
     Anonymous,
@@ -43,6 +58,8 @@ pub enum Credentials {
 pub(super) struct Prepared {
     pub(super) settings: Vec<Setting>,
     pub(super) ssh_command: Option<String>,
+    /// Certificates to trust in place of this machine's.
+    pub(super) authority: Option<PathBuf>,
     pub(super) directory: TempDir,
 }
 
@@ -56,14 +73,18 @@ pub(super) fn prepare(
         tempfile::Builder::new().prefix("yuba-git-").tempdir().map_err(cache_error(&std::env::temp_dir()))?;
     write_private(&directory.path().join("config"), &global_config(location))
         .map_err(cache_error(directory.path()))?;
-    let mut prepared = Prepared { settings: Vec::new(), ssh_command: None, directory };
+    let mut prepared = Prepared { settings: Vec::new(), ssh_command: None, authority: None, directory };
     match location.scheme {
         Scheme::File => {}
         Scheme::Http | Scheme::Https => {
-            prepared.settings.extend(header(location, credentials)?);
+            prepared.settings.extend(header(location, &credentials.login)?);
+            if let Some(authority) = &credentials.authority {
+                prepared.authority = Some(trust(location, authority, prepared.directory.path())?);
+            }
         }
         Scheme::Ssh => {
-            prepared.ssh_command = Some(ssh_command(location, credentials, ssh, prepared.directory.path())?);
+            let login = &credentials.login;
+            prepared.ssh_command = Some(ssh_command(location, login, ssh, prepared.directory.path())?);
         }
     }
     Ok(prepared)
@@ -78,16 +99,29 @@ fn global_config(location: &Location) -> String {
     "[safe]\n\tdirectory = *\n".to_owned()
 }
 
-fn header(location: &Location, credentials: &Credentials) -> Result<Option<Setting>, FetchError> {
+/// The file of certificates to trust.
+fn trust(location: &Location, authority: &str, directory: &Path) -> Result<PathBuf, FetchError> {
+    if !authority.contains("-----BEGIN CERTIFICATE-----") {
+        return Err(refused(
+            location,
+            "`ca.crt` holds no certificate in PEM; it begins with `-----BEGIN CERTIFICATE-----`",
+        ));
+    }
+    let file = directory.join("ca.crt");
+    write_private(&file, authority).map_err(cache_error(&file))?;
+    Ok(file)
+}
+
+fn header(location: &Location, login: &Login) -> Result<Option<Setting>, FetchError> {
     let refuse = |reason: &str| refused(location, reason);
-    let value = match credentials {
-        Credentials::Anonymous => match &location.embedded {
+    let value = match login {
+        Login::Anonymous => match &location.embedded {
             Some((username, password)) => basic(username, password),
             None => return Ok(None),
         },
-        Credentials::Password { username, password } => basic(username, password),
-        Credentials::Bearer(token) => format!("Bearer {}", token.expose_secret().trim()),
-        Credentials::Key { .. } => {
+        Login::Password { username, password } => basic(username, password),
+        Login::Bearer(token) => format!("Bearer {}", token.expose_secret().trim()),
+        Login::Key { .. } => {
             return Err(refuse(
                 "`identity` is for ssh URLs; give `username` and `password`, or `bearerToken`",
             ));
@@ -109,12 +143,12 @@ fn basic(username: &str, password: &SecretString) -> String {
 
 fn ssh_command(
     location: &Location,
-    credentials: &Credentials,
+    login: &Login,
     ssh: &Path,
     directory: &Path,
 ) -> Result<String, FetchError> {
     let refuse = |reason: &str| refused(location, reason);
-    let Credentials::Key { identity, known_hosts } = credentials else {
+    let Login::Key { identity, known_hosts } = login else {
         return Err(refuse("ssh needs `identity` (a private key) and `known_hosts` in the source's secret"));
     };
     if known_hosts.trim().is_empty() {
@@ -173,17 +207,17 @@ mod tests {
         SecretString::from(text.to_owned())
     }
 
-    fn key(known_hosts: &str) -> Credentials {
-        Credentials::Key { identity: secret("KEY"), known_hosts: known_hosts.to_owned() }
+    fn key(known_hosts: &str) -> Login {
+        Login::Key { identity: secret("KEY"), known_hosts: known_hosts.to_owned() }
     }
 
-    fn prepared(url: &str, credentials: &Credentials) -> Result<Prepared, FetchError> {
-        prepare(&Location::parse(url).unwrap(), credentials, Path::new("ssh"))
+    fn prepared(url: &str, login: &Login) -> Result<Prepared, FetchError> {
+        prepare(&Location::parse(url).unwrap(), &login.clone().into(), Path::new("ssh"))
     }
 
     #[test]
     fn a_token_travels_in_a_header_for_its_url_alone() {
-        let credentials = Credentials::Password { username: "ada".into(), password: secret("pass\n") };
+        let credentials = Login::Password { username: "ada".into(), password: secret("pass\n") };
         let settings = prepared("https://git.example/live", &credentials).unwrap().settings;
         let expected = ("http.https://git.example/live.extraHeader", "Authorization: Basic YWRhOnBhc3M=");
         assert_eq!(settings, [(expected.0.to_owned(), expected.1.to_owned())]);
@@ -201,15 +235,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_certificate_is_said_to_be_none() {
+        let credentials = Credentials { login: Login::Anonymous, authority: Some("s3cret".to_owned()) };
+        let location = Location::parse("https://git.example/live").unwrap();
+        let said = prepare(&location, &credentials, Path::new("ssh")).unwrap_err().to_string();
+        insta::assert_snapshot!(said, @"cannot use the credentials for https://git.example/live: `ca.crt` holds no certificate in PEM; it begins with `-----BEGIN CERTIFICATE-----`");
+    }
+
+    #[test]
     fn what_is_missing_is_said_before_anything_is_sent() {
-        let bearer = Credentials::Bearer(secret("t0ken"));
-        let said = |url: &str, credentials: &Credentials| prepared(url, credentials).unwrap_err().to_string();
+        let bearer = Login::Bearer(secret("t0ken"));
+        let said = |url: &str, login: &Login| prepared(url, login).unwrap_err().to_string();
         let cases = [
             said("ssh://git@git.example/live", &key(" ")),
             said("ssh://git@git.example/live", &bearer),
             said("https://git.example/live", &key("x")),
             said("http://git.example/live", &bearer),
-            said("https://git.example/live", &Credentials::Bearer(secret("a\nb"))),
+            said("https://git.example/live", &Login::Bearer(secret("a\nb"))),
         ];
         assert!(!cases.concat().contains("t0ken"));
         insta::assert_snapshot!(cases.join("\n"), @r"

@@ -98,6 +98,17 @@ pub enum FetchError {
         /// What git said.
         said: String,
     },
+    /// The certificate of a host descends from none that is trusted.
+    #[error(
+        "the certificate of {host} is not trusted: {said}; put the certificate of the authority that signed it under \
+         `ca.crt` in the source's secret"
+    )]
+    Untrusted {
+        /// The host.
+        host: String,
+        /// What git said.
+        said: String,
+    },
     /// The `git` program could not be run.
     #[error("cannot run `{}`; install git 2.31 or newer", program.display())]
     NoGit {
@@ -127,6 +138,7 @@ impl FetchError {
             | Self::Credentials { .. }
             | Self::AccessDenied { .. }
             | Self::UnknownHost { .. }
+            | Self::Untrusted { .. }
             | Self::NoRepository { .. }
             | Self::Empty { .. }
             | Self::NoReference { .. }
@@ -148,6 +160,11 @@ pub(super) fn classify(url: &str, host: &str, stderr: &str) -> FetchError {
     let has = |needles: &[&str]| needles.iter().any(|needle| stderr.contains(needle));
     if has(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         return FetchError::UnknownHost { host: host.to_owned(), said };
+    }
+    // As OpenSSL, GnuTLS and Secure Transport put it.
+    if has(&["SSL certificate problem", "certificate verification failed", "certificate signer not trusted"])
+    {
+        return FetchError::Untrusted { host: host.to_owned(), said };
     }
     if has(&["does not appear to be a git repository", "dubious ownership"]) && host.is_empty() {
         return FetchError::NoRepository { url, said };

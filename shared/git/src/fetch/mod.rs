@@ -29,7 +29,7 @@ use process::{Output, RunError, Setting};
 use reference::Wanted;
 use url::Location;
 
-pub use credentials::Credentials;
+pub use credentials::{Credentials, Login};
 pub use error::FetchError;
 pub use url::redacted;
 
@@ -227,6 +227,10 @@ impl Exchange<'_> {
             Some(ssh) => command.env("GIT_SSH_COMMAND", ssh),
             None => command.env_remove("GIT_SSH_COMMAND"),
         };
+        if let Some(authority) = &self.prepared.authority {
+            // A setting would not do: where the variable is set, for the machine's own certificates, it goes first.
+            command.env("GIT_SSL_CAINFO", authority);
+        }
         command.env("HOME", self.prepared.directory.path()).args(arguments);
         command
     }

@@ -11,8 +11,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Variables that would point `git` at another repository, another program, or another configuration.
-const REMOVED: [&str; 16] = [
+/// Variables that would point `git` at another repository, another program, or another configuration, or let it trust
+/// anybody.
+const REMOVED: [&str; 17] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -23,6 +24,7 @@ const REMOVED: [&str; 16] = [
     "GIT_SSH",
     "GIT_SSH_VARIANT",
     "GIT_PROXY_COMMAND",
+    "GIT_SSL_NO_VERIFY",
     "GIT_CONFIG_PARAMETERS",
     "GIT_TRACE",
     "GIT_TRACE_CURL",

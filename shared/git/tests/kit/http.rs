@@ -1,6 +1,6 @@
-//! A smart-HTTP Git server for tests: one thread, `git http-backend` behind CGI, optional authentication.
+//! A smart-HTTP Git server for tests: one thread, `git http-backend` behind CGI, optional authentication, optional TLS.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,31 +8,63 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
 /// A running server; it stops when it is dropped.
 pub struct GitServer {
     address: SocketAddr,
+    scheme: &'static str,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// How a server is asked.
+struct Terms {
+    root: PathBuf,
+    authorization: Option<String>,
+    tls: Option<Arc<ServerConfig>>,
 }
 
 impl GitServer {
     /// Serves the repositories below `root`; with `authorization`, only to requests that carry that header.
     pub fn start(root: &Path, authorization: Option<&str>) -> Self {
+        Self::serve(Terms {
+            root: root.to_owned(),
+            authorization: authorization.map(str::to_owned),
+            tls: None,
+        })
+    }
+
+    /// The same over TLS, with the certificate in PEM that it shows and that nobody vouches for.
+    pub fn start_tls(root: &Path, authorization: &str) -> (Self, String) {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let versions =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let tls =
+            versions.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+        let (authorization, tls) = (Some(authorization.to_owned()), Some(Arc::new(tls)));
+        (Self::serve(Terms { root: root.to_owned(), authorization, tls }), made.cert.pem())
+    }
+
+    fn serve(terms: Terms) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, root, authorization) =
-            (stop.clone(), root.to_owned(), authorization.map(str::to_owned));
+        let stopped = stop.clone();
+        let scheme = if terms.tls.is_some() { "https" } else { "http" };
         let thread = thread::spawn(move || {
             let requests = listener.incoming().take_while(|_| !stopped.load(Ordering::SeqCst));
-            requests.for_each(|stream| answer(stream.unwrap(), &root, authorization.as_deref()));
+            requests.for_each(|stream| terms.meet(stream.unwrap()));
         });
-        Self { address, stop, thread: Some(thread) }
+        Self { address, scheme, stop, thread: Some(thread) }
     }
 
     /// The URL of a path below it.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address)
+        format!("{}://{}/{path}", self.scheme, self.address)
     }
 }
 
@@ -60,8 +92,19 @@ impl Request {
     }
 }
 
-fn answer(mut stream: TcpStream, root: &Path, authorization: Option<&str>) {
-    let Some(request) = read(&mut BufReader::new(&stream)) else { return };
+impl Terms {
+    fn meet(&self, stream: TcpStream) {
+        let Some(tls) = &self.tls else { return answer(stream, &self.root, self.authorization.as_deref()) };
+        let mut secured = StreamOwned::new(ServerConnection::new(Arc::clone(tls)).unwrap(), stream);
+        answer(&mut secured, &self.root, self.authorization.as_deref());
+        secured.conn.send_close_notify();
+        // Whoever does not trust the certificate has gone already.
+        let _ = secured.flush();
+    }
+}
+
+fn answer(mut stream: impl Read + Write, root: &Path, authorization: Option<&str>) {
+    let Some(request) = read(&mut BufReader::new(&mut stream)) else { return };
     if authorization.is_some() && request.header("authorization") != authorization {
         let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\n\
                        Content-Length: 0\r\nConnection: close\r\n\r\n";

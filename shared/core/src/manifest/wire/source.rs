@@ -38,7 +38,8 @@ pub struct GitRepositorySpec {
     /// Which commit: `commit`, `name`, `semver`, `tag` or `branch`, the first that is given; `master` if none is.
     #[serde(rename = "ref")]
     pub reference: Option<GitRepositoryRef>,
-    /// The secret with the credentials: `username` and `password`, `bearerToken`, or `identity` and `known_hosts`.
+    /// The secret with the credentials: `username` and `password`, `bearerToken`, or `identity` and `known_hosts`; and
+    /// `ca.crt`, the authority of an HTTPS host that this machine does not know.
     pub secret_ref: Option<LocalReference>,
     /// No polls and no new observations while it is true.
     pub suspend: Option<bool>,
