@@ -11,6 +11,7 @@ use yuba_core::task::{ClaimAnswer, ResolvedValue};
 
 use crate::classify;
 use crate::ended::{Ended, Step};
+use crate::engine::descendants::Processes;
 use crate::engine::{Diagnostic, Exit, Found, Message, Place, messages};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
@@ -32,6 +33,8 @@ pub(crate) struct Attempt {
     pub(crate) progress: Track,
     /// What ends it before its time.
     pub(crate) interrupt: Interrupt,
+    /// What this process runs beside the attempt.
+    pub(crate) processes: Processes,
     /// The task's directory.
     pub(crate) work: PathBuf,
     /// The engine's environment: ambient, and the credentials of the role.
@@ -60,6 +63,7 @@ impl Attempt {
             objects,
             progress: Track::new(),
             interrupt,
+            processes: settings.processes,
             work: settings.work.clone(),
             environment,
             local_state: claim.local_state,

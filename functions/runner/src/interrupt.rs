@@ -1,6 +1,8 @@
 //! What ends an attempt before its time: an order with a heartbeat, SIGTERM, the time bound, a claim that is closed.
 //! Whoever runs the engine watches this, interrupts it once, and waits until it has saved its state.
 
+use std::time::Duration;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -17,17 +19,20 @@ pub(crate) enum Interruption {
 
 /// Whether, and why, the attempt is to stop. Cheap to clone; the first reason stands, but for a closed claim.
 #[derive(Debug, Clone)]
-pub(crate) struct Interrupt(watch::Sender<Option<Interruption>>);
+pub(crate) struct Interrupt {
+    reason: watch::Sender<Option<Interruption>>,
+    signalled: watch::Sender<bool>,
+}
 
 impl Interrupt {
     /// No interruption yet.
     pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(None))
+        Self { reason: watch::Sender::new(None), signalled: watch::Sender::new(false) }
     }
 
     /// Interrupts the attempt.
     pub(crate) fn raise(&self, why: Interruption) {
-        self.0.send_if_modified(|reason| {
+        self.reason.send_if_modified(|reason| {
             let counts = reason.is_none() || matches!(why, Interruption::Fenced(_));
             if counts {
                 *reason = Some(why);
@@ -38,14 +43,21 @@ impl Interrupt {
 
     /// Why the attempt is to stop, if it is.
     pub(crate) fn reason(&self) -> Option<Interruption> {
-        self.0.borrow().clone()
+        self.reason.borrow().clone()
     }
 
     /// Waits until the attempt is to stop.
     pub(crate) async fn raised(&self) {
-        let mut receiver = self.0.subscribe();
+        let mut receiver = self.reason.subscribe();
         // The sender lives in `self`, so waiting cannot fail before a reason is there.
         let _ = receiver.wait_for(Option::is_some).await;
+    }
+
+    /// Waits until the process has got a signal to stop, and then for a time. Of several signals the first counts.
+    pub(crate) async fn signalled_for(&self, time: Duration) {
+        let mut receiver = self.signalled.subscribe();
+        let _ = receiver.wait_for(|signalled| *signalled).await;
+        tokio::time::sleep(time).await;
     }
 
     /// Raises the interrupt when the process gets SIGTERM or SIGINT.
@@ -60,6 +72,7 @@ impl Interrupt {
                 _ = terminate.recv() => "SIGTERM",
                 _ = interrupt.recv() => "SIGINT",
             };
+            self.signalled.send_replace(true);
             self.raise(Interruption::Told(format!("the task was told to stop ({name})")));
         }
     }

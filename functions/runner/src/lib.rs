@@ -28,6 +28,7 @@ mod state;
 mod variables;
 mod workspace;
 
+pub use engine::descendants::Processes;
 pub use local_drift::{LocalCheck, LocalCheckError, LocalDrift, check_local_drift};
 pub use run::run;
 pub use standalone::{EngineChoice, EngineOnPath, choose_engine, engines_on_path};

@@ -14,6 +14,7 @@ use yuba_core::spec::EnginePreference;
 
 use crate::classify;
 use crate::ended::{Ended, Step};
+use crate::engine::descendants::Processes;
 use crate::engine::{Found, Message, Place, find, messages};
 use crate::interrupt::Interrupt;
 use crate::standalone::EngineOnPath;
@@ -87,6 +88,7 @@ async fn run(check: &LocalCheck<'_>, interrupt: Interrupt) -> Step<LocalDrift> {
         directory: check.module.to_owned(),
         environment: environment(check),
         interrupt,
+        processes: Processes::Shared,
     };
     init(&place).await?;
     let file = check.work.join("drift.tfplan");

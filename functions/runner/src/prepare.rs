@@ -90,6 +90,7 @@ fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Engi
         directory: workspace.module().to_owned(),
         environment: environment(&attempt.environment, workspace, attempt.provider_cache.is_some()),
         interrupt: attempt.interrupt.clone(),
+        processes: attempt.processes,
     };
     Engine { found, place, attempt }
 }

@@ -14,6 +14,7 @@ use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, Rep
 use crate::apply::apply;
 use crate::attempt::{Attempt, Track};
 use crate::ended::{Ended, Step};
+use crate::engine::descendants::Processes;
 use crate::interrupt::{Interrupt, Interruption};
 use crate::plan::plan;
 use crate::server::{Server, ServerError};
@@ -26,6 +27,10 @@ const CLAIM_PATIENCE: Duration = Duration::from_mins(2);
 /// How long a report is tried while the server is away.
 const REPORT_PATIENCE: Duration = Duration::from_hours(1);
 
+/// How long a report is still tried after SIGTERM, counted from when there is one: the engine's time to save its state
+/// is not taken from it.
+const REPORT_AFTER_SIGNAL: Duration = Duration::from_mins(10);
+
 /// How often the server hears of the attempt.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
@@ -33,9 +38,10 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const UNREPORTED: u8 = 1;
 
 /// Runs the attempt that the environment names: claims it, does it, reports. Exit code 0 says that a report was
-/// accepted (also of a failure), 1 that there was none.
-pub async fn run(environment: BTreeMap<String, String>) -> ExitCode {
-    let settings = match Settings::read(&environment) {
+/// accepted (also of a failure), 1 that there was none. SIGTERM and SIGINT interrupt the engine once, whatever it does;
+/// what came of it is reported.
+pub async fn run(environment: BTreeMap<String, String>, processes: Processes) -> ExitCode {
+    let settings = match Settings::read(&environment, processes) {
         Ok(settings) => settings,
         Err(error) => {
             tracing::error!("{error}");
@@ -56,16 +62,25 @@ async fn carry_out(settings: Settings) -> Result<(), ServerError> {
     let interrupt = Interrupt::new();
     let signals = tokio::spawn(interrupt.clone().watch_signals());
     let request = ClaimRequest { schema: 1, attempt: settings.attempt };
-    let claim: ClaimAnswer = server.insist("/tasks/claim", &settings.token, &request, CLAIM_PATIENCE).await?;
+    let claim: ClaimAnswer = tokio::select! {
+        claim = server.insist("/tasks/claim", &settings.token, &request, CLAIM_PATIENCE) => claim?,
+        () = interrupt.raised() => return Err(ServerError::Away("told to stop before it was claimed".to_owned())),
+    };
     let token = SecretString::from(claim.claim_token.clone());
     let id = settings.attempt;
     let report = match Attempt::new(claim, &settings, interrupt.clone()) {
         Ok(attempt) => attend(&server, &token, &attempt).await,
         Err(ended) => ended_report(&interrupt, ended, Phase::Plan),
     };
-    let outcome = match interrupt.reason() {
-        Some(Interruption::Fenced(why)) => Err(ServerError::Away(why)),
-        _ => deliver(&server, &token, id, report).await,
+    let outcome = if let Some(Interruption::Fenced(why)) = interrupt.reason() {
+        Err(ServerError::Away(why))
+    } else {
+        tokio::select! {
+            outcome = deliver(&server, &token, id, report) => outcome,
+            () = interrupt.signalled_for(REPORT_AFTER_SIGNAL) => {
+                Err(ServerError::Away("told to stop, and no server has answered since".to_owned()))
+            }
+        }
     };
     signals.abort();
     outcome
@@ -107,13 +122,17 @@ async fn attend(server: &Server, token: &SecretString, attempt: &Attempt) -> Att
 }
 
 async fn phase(attempt: &Attempt) -> Step<AttemptReport> {
+    if let Err(not_done) = attempt.processes.adopt() {
+        attempt.log.line(&format!("Notice: {not_done}"));
+    }
     let mut workspace = Workspace::prepare(&attempt.work, &attempt.job, &attempt.objects)?;
     let outcome = match attempt.job.attempt.phase {
         Phase::Plan => plan(attempt, &mut workspace).await,
         Phase::Apply => apply(attempt, &mut workspace).await,
     };
+    let ended = attempt.processes.end().await;
     workspace.remove();
-    outcome
+    ended.and(outcome)
 }
 
 /// Tells the server how far the attempt is; never ends.

@@ -7,6 +7,8 @@ use secrecy::SecretString;
 use yuba_core::id::AttemptId;
 use yuba_core::task::environment as names;
 
+use crate::engine::descendants::Processes;
+
 /// What the launcher handed over.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -18,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) attempt: AttemptId,
     /// A directory that the task may use.
     pub(crate) work: PathBuf,
+    /// What this process runs beside the attempt.
+    pub(crate) processes: Processes,
     /// The environment that engines inherit.
     pub(crate) ambient: BTreeMap<String, String>,
 }
@@ -53,7 +57,10 @@ const NOT_INHERITED: [&str; 8] = [
 
 impl Settings {
     /// Reads the settings.
-    pub(crate) fn read(environment: &BTreeMap<String, String>) -> Result<Self, SettingsError> {
+    pub(crate) fn read(
+        environment: &BTreeMap<String, String>,
+        processes: Processes,
+    ) -> Result<Self, SettingsError> {
         let mut problems = Vec::new();
         let mut get = |name: &str| {
             let found = environment.get(name).filter(|value| !value.is_empty()).cloned();
@@ -76,7 +83,7 @@ impl Settings {
         match attempt {
             Ok(attempt) if problems.is_empty() => {
                 let ambient = inherited(environment);
-                Ok(Self { address, token: token.into(), attempt, work: work.into(), ambient })
+                Ok(Self { address, token: token.into(), attempt, work: work.into(), processes, ambient })
             }
             _ => Err(SettingsError { problems }),
         }
@@ -102,7 +109,7 @@ mod tests {
 
     #[test]
     fn all_problems_are_reported_together() {
-        let error = Settings::read(&environment(&[("YUBA_ATTEMPT", "x")])).unwrap_err();
+        let error = Settings::read(&environment(&[("YUBA_ATTEMPT", "x")]), Processes::Shared).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the runner cannot start: YUBA_TASK_TOKEN is not set; YUBA_WORK is not set; YUBA_TASKS_URL is not set; \

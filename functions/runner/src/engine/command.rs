@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
+use super::descendants::Processes;
 use crate::ended::{Ended, Step};
 use crate::interrupt::Interrupt;
 
@@ -37,6 +38,8 @@ pub(crate) struct Place {
     pub(crate) environment: BTreeMap<String, String>,
     /// What ends it before its time.
     pub(crate) interrupt: Interrupt,
+    /// What else this process runs.
+    pub(crate) processes: Processes,
 }
 
 /// How a command ended.
@@ -53,6 +56,7 @@ pub(crate) struct Running {
     child: Child,
     group: Option<Pid>,
     interrupt: Interrupt,
+    processes: Processes,
 }
 
 impl Place {
@@ -95,7 +99,7 @@ impl Place {
         #[expect(clippy::disallowed_methods, reason = "this is the module that bounds processes")]
         let child = command.spawn().map_err(|error| Ended::io("start", &self.program, &error))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(Running { child, group, interrupt: self.interrupt.clone() })
+        Ok(Running { child, group, interrupt: self.interrupt.clone(), processes: self.processes })
     }
 }
 
@@ -115,7 +119,7 @@ impl Running {
             if let Some(group) = self.group {
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            status
+            self.processes.end().await.and(status)
         };
         let (status, stderr) = tokio::join!(status, keep(stderr));
         Ok(Exit { code: status?.code(), stderr })

@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 mod constraint;
+pub(crate) mod descendants;
 pub(crate) mod dialect;
 pub(crate) mod find;
 pub(crate) mod messages;

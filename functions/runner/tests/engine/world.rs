@@ -21,6 +21,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, put_any, update};
+use yuba_runner::Processes;
 use yuba_tasks::{TaskSettings, TasksState, router};
 
 const COMMIT: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
@@ -142,7 +143,7 @@ impl World {
         ] {
             environment.insert(name.to_owned(), value);
         }
-        yuba_runner::run(environment).await
+        yuba_runner::run(environment, Processes::Shared).await
     }
 
     /// Orders the attempt to stop once its first resource is done.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use tokio::runtime::Runtime;
 use tracing::Level;
+use yuba_runner::Processes;
 
 use super::serve::environment;
 use crate::done::Done;
@@ -14,7 +15,7 @@ use crate::logs::{self, LogFormat};
 pub(crate) fn run() -> ExitCode {
     logs::start(LogFormat::Text, Level::INFO);
     match Runtime::new().context("no threads can be started") {
-        Ok(runtime) => runtime.block_on(yuba_runner::run(environment())),
+        Ok(runtime) => runtime.block_on(yuba_runner::run(environment(), Processes::OfTheAttempt)),
         Err(error) => Done::failed(&error).finish(),
     }
 }
