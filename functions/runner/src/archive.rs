@@ -34,12 +34,12 @@ pub(crate) enum UnpackError {
     Kind(PathBuf),
 }
 
-/// Unpacks into a directory, over what is there.
-pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<(), UnpackError> {
+/// Unpacks into a directory, over what is there; the paths of what was unpacked, as the archive has them.
+pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<Vec<PathBuf>, UnpackError> {
     let mut archive = Archive::new(zstd::Decoder::new(from)?);
     archive.set_preserve_permissions(true);
     archive.set_overwrite(true);
-    let mut links = Vec::new();
+    let (mut unpacked, mut links) = (Vec::new(), Vec::new());
     for entry in archive.entries()? {
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
@@ -61,8 +61,23 @@ pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<(), UnpackError> {
         if !entry.unpack_in(into)? {
             return Err(UnpackError::Outside(path));
         }
+        unpacked.push(path);
     }
-    check_links(into, links)
+    check_links(into, links)?;
+    Ok(unpacked)
+}
+
+/// The content of an archive's first entry, if that has this name.
+pub(crate) fn first(from: impl Read, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let mut archive = Archive::new(zstd::Decoder::new(from)?);
+    let Some(entry) = archive.entries()?.next() else { return Ok(None) };
+    let mut entry = entry?;
+    if entry.path()? != Path::new(name) {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    entry.read_to_end(&mut content)?;
+    Ok(Some(content))
 }
 
 /// Refuses links that lead outside by way of other links. One that leads nowhere harms nobody.
@@ -79,7 +94,7 @@ fn check_links(root: &Path, links: Vec<PathBuf>) -> Result<(), UnpackError> {
 }
 
 /// Whether a path, taken from the top of the tree, leads out of it.
-fn leaves(path: &Path) -> bool {
+pub(crate) fn leaves(path: &Path) -> bool {
     let mut depth = 0_i64;
     for component in path.components() {
         depth += match component {
@@ -140,6 +155,46 @@ mod tests {
                 format!("the link `a/b/m` leads out of the repository (to `{target}`)")
             );
         }
+    }
+
+    #[test]
+    fn what_could_write_elsewhere_is_refused() {
+        use EntryType::{Fifo, Link, Regular};
+        for (name, kind) in
+            [("../x", Regular), ("/tmp/x", Regular), ("a/../../x", Regular), ("l", Link), ("p", Fifo)]
+        {
+            let around = tempfile::tempdir().unwrap();
+            let inside = around.path().join("inside");
+            fs::create_dir(&inside).unwrap();
+            let packed = archive(|builder| {
+                let mut header = tar::Header::new_gnu();
+                header.set_entry_type(kind);
+                header.set_size(0);
+                // Written past the checks of the tar crate, as an attacker would.
+                header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+                header.set_cksum();
+                builder.append(&header, io::empty()).unwrap();
+            });
+            assert!(unpack(packed.as_slice(), &inside).is_err(), "{name}");
+            assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1, "{name}");
+            assert_eq!(fs::read_dir(&inside).unwrap().count(), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link_that_leads_out() {
+        let around = tempfile::tempdir().unwrap();
+        let inside = around.path().join("inside");
+        fs::create_dir(&inside).unwrap();
+        let packed = archive(|builder| {
+            link(builder, "d/e/top", "../..");
+            link(builder, "out", "d/e/top/..");
+            let mut header = tar::Header::new_gnu();
+            header.set_size(1);
+            builder.append_data(&mut header, "out/x", b"1".as_slice()).unwrap();
+        });
+        assert!(unpack(packed.as_slice(), &inside).is_err());
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1);
     }
 
     #[test]

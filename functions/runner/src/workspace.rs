@@ -8,11 +8,15 @@
 //!   plan.tfplan  Yuba's copy of the plan file
 //! ```
 //!
-//! What plan leaves behind is packed as an overlay: the files in `tree` that changed since the artifact was unpacked,
-//! and `data` without the providers. Apply unpacks the artifact, then the overlay.
+//! What plan leaves behind is packed as an overlay: the names of the artifact's files that are gone, the files in `tree`
+//! that changed since the artifact was unpacked, and `data` without the providers. Apply unpacks the artifact, takes away
+//! what was gone, and unpacks the overlay: the tree is then what it was after plan.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, BufReader};
+use std::ffi::OsStr;
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, BufReader, Seek as _};
+use std::iter;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +24,12 @@ use walkdir::{DirEntry, WalkDir};
 use yuba_core::artifact::ArtifactReport;
 use yuba_core::job::{Job, artifact_object, artifact_report_object};
 
-use crate::archive::{UnpackError, pack, unpack};
+use crate::archive::{UnpackError, first, leaves, pack, unpack};
 use crate::ended::{Ended, Step};
 use crate::objects::{Objects, private_file};
+
+/// The overlay's first entry: names of the artifact's entries that plan took away, with zero bytes between them.
+const GONE: &str = "gone";
 
 /// The work directory of a run.
 #[derive(Debug)]
@@ -31,6 +38,8 @@ pub(crate) struct Workspace {
     module: PathBuf,
     /// What people should know of the artifact.
     notices: Vec<String>,
+    /// What the artifact holds, in its order: a folder before what lies in it.
+    packed: Vec<(PathBuf, FileType)>,
     /// When the artifact was unpacked, in the file system's own time: seconds and nanoseconds.
     unpacked: (i64, i64),
 }
@@ -42,8 +51,13 @@ impl Workspace {
         let root = work.join(job.stack.to_string()).join(job.attempt.run.to_string());
         remove(&root).map_err(|error| Ended::io("clear", &root, &error))?;
         let root = make(&root)?;
-        let mut workspace =
-            Self { module: root.join("tree"), root, notices: left_out(job, objects)?, unpacked: (0, 0) };
+        let mut workspace = Self {
+            module: root.join("tree"),
+            root,
+            notices: left_out(job, objects)?,
+            packed: Vec::new(),
+            unpacked: (0, 0),
+        };
         let tree = make(&workspace.tree())?;
         make(&workspace.data())?;
         make(&workspace.providers())?;
@@ -51,7 +65,9 @@ impl Workspace {
         let artifact = objects
             .open(&object)?
             .ok_or_else(|| Ended::transient(format!("there is no artifact {object}")))?;
-        unpack(artifact, &tree).map_err(|error| not_unpacked(&object, &error))?;
+        let packed = unpack(artifact, &tree).map_err(|error| not_unpacked(&object, &error))?;
+        let kind = |path: PathBuf| Some((fs::symlink_metadata(tree.join(&path)).ok()?.file_type(), path));
+        workspace.packed = packed.into_iter().filter_map(kind).map(|(kind, path)| (path, kind)).collect();
         workspace.unpacked = workspace.mark()?;
         Ok(workspace)
     }
@@ -105,15 +121,51 @@ impl Workspace {
     /// Packs what plan left behind.
     pub(crate) fn pack_overlay(&self) -> Step<PathBuf> {
         let path = self.beside("workdir.tar.zst");
-        let packed =
-            private_file(&path).and_then(|file| pack(&self.root, self.overlay()?.into_iter(), &file));
+        let gone = self.beside(GONE);
+        let names: Vec<&[u8]> = self.gone().iter().map(|path| path.as_os_str().as_bytes()).collect();
+        let packed = fs::write(&gone, names.join(&0))
+            .and_then(|()| private_file(&path))
+            .and_then(|file| pack(&self.root, iter::once(gone).chain(self.overlay()?), &file));
         packed.map_err(|error| Ended::io("pack the work directory into", &path, &error))?;
         Ok(path)
     }
 
-    /// Lays what plan left behind over the artifact.
-    pub(crate) fn restore_overlay(&self, packed: File) -> Step<()> {
-        unpack(packed, &self.root).map_err(|error| not_unpacked("the plan's work directory", &error))
+    /// Makes the artifact's tree what plan left behind.
+    pub(crate) fn restore_overlay(&self, mut packed: File) -> Step<()> {
+        const WHAT: &str = "the plan's work directory";
+        let failed = |error: io::Error| Ended::io("unpack", Path::new(WHAT), &error);
+        if let Some(names) = first(&packed, GONE).map_err(failed)? {
+            let mut names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+            names.try_for_each(|name| self.take_away(Path::new(OsStr::from_bytes(name)))).map_err(failed)?;
+        }
+        packed.rewind().map_err(failed)?;
+        unpack(packed, &self.root).map(drop).map_err(|error| not_unpacked(WHAT, &error))
+    }
+
+    /// The artifact's entries that are not there any more, or are of another kind; nothing below one of them.
+    fn gone(&self) -> Vec<&Path> {
+        let tree = self.tree();
+        let mut gone: Vec<&Path> = Vec::new();
+        for (path, kind) in &self.packed {
+            let below = gone.last().is_some_and(|folder| path.starts_with(folder));
+            let is_there = |meta: Metadata| meta.file_type() == *kind;
+            if !below && !fs::symlink_metadata(tree.join(path)).is_ok_and(is_there) {
+                gone.push(path);
+            }
+        }
+        gone
+    }
+
+    /// Removes an entry of the tree; nothing is reached through a link.
+    fn take_away(&self, name: &Path) -> io::Result<()> {
+        let tree = fs::canonicalize(self.tree())?;
+        let place = tree.join(name);
+        let Ok(meta) = fs::symlink_metadata(&place) else { return Ok(()) };
+        let folder = place.parent().map(fs::canonicalize).transpose()?;
+        if leaves(name) || folder.is_none_or(|folder| !folder.starts_with(&tree)) {
+            return Err(io::Error::other(format!("`{}` is not in the tree", name.display())));
+        }
+        if meta.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) }
     }
 
     /// Removes the directory.
