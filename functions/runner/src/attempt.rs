@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use yuba_core::attempt::Progress;
 use yuba_core::job::Job;
+use yuba_core::plan::stream::{Diagnostic, EngineEvent, parse_line};
 use yuba_core::task::{ClaimAnswer, ResolvedValue};
 
 use crate::classify;
 use crate::ended::{Ended, Step};
 use crate::engine::descendants::Processes;
-use crate::engine::{Diagnostic, Exit, Found, Message, Place, messages};
+use crate::engine::{Exit, Found, Place, text};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
 use crate::objects::Objects;
@@ -110,7 +111,7 @@ impl Engine<'_> {
             log.line(&exit.stderr);
         }
         self.not_interrupted(&exit)?;
-        classify::check(&exit, &messages::read_text(&exit.stderr), step)
+        classify::check(&exit, &text::read_text(&exit.stderr), step)
     }
 
     /// Runs a command that writes JSON lines. It may end with any exit code.
@@ -119,20 +120,21 @@ impl Engine<'_> {
         let (log, progress) = (&self.attempt.log, &self.attempt.progress);
         let (mut diagnostics, mut version) = (Vec::new(), None);
         let line = |line: &str| {
-            let (message, text) = messages::read_line(self.found.tool, line);
-            log.line(&text);
-            match message {
-                Message::Version(found) => version = Some(found),
-                Message::Diagnostic(diagnostic) => diagnostics.push(diagnostic),
-                Message::Started(address) => progress.began(address),
-                Message::Done(address) => progress.done(&address),
-                Message::Other => {}
+            let line = parse_line(line);
+            log.line(&line.text);
+            match line.event {
+                EngineEvent::Version(found) => version = Some(found),
+                EngineEvent::Diagnosed(diagnostic) => diagnostics.push(diagnostic),
+                EngineEvent::Started(address) => progress.began(address),
+                EngineEvent::Read(address) => progress.left(&address),
+                EngineEvent::Done(address) => progress.done(&address),
+                EngineEvent::Other => {}
             }
         };
         let exit = self.place.run(arguments, line).await?;
         if !exit.stderr.is_empty() {
             log.line(&exit.stderr);
-            diagnostics.extend(messages::read_text(&exit.stderr));
+            diagnostics.extend(text::read_text(&exit.stderr));
         }
         Ok(Said { exit, diagnostics, version })
     }
@@ -175,10 +177,12 @@ impl Track {
     }
 
     fn done(&self, address: &str) {
-        self.change(|progress| {
-            progress.done += 1;
-            progress.current.take_if(|current| current == address);
-        });
+        self.change(|progress| progress.done += 1);
+        self.left(address);
+    }
+
+    fn left(&self, address: &str) {
+        self.change(|progress| drop(progress.current.take_if(|current| current == address)));
     }
 
     /// How far it is.

@@ -1,10 +1,11 @@
 //! Diagnostics become a failure: its class says what may mend it.
 
+use yuba_core::plan::lock;
+use yuba_core::plan::stream::Diagnostic;
 use yuba_core::run::FailureClass;
 
 use crate::ended::{Ended, Step};
-use crate::engine::{Diagnostic, Exit};
-use crate::lock;
+use crate::engine::Exit;
 
 /// Parts of errors that only different rights mend.
 const DENIED: [&str; 14] = [

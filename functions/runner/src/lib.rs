@@ -12,7 +12,6 @@ mod hide;
 mod inputs;
 mod interrupt;
 mod local_drift;
-mod lock;
 mod log;
 mod objects;
 mod plan;

@@ -8,6 +8,7 @@ use std::io;
 use std::path::Path;
 
 use yuba_core::drift::DriftReport;
+use yuba_core::plan::stream::{EngineEvent, parse_line};
 use yuba_core::plan::{PlanRead, read};
 use yuba_core::run::Failure;
 use yuba_core::spec::EnginePreference;
@@ -15,7 +16,7 @@ use yuba_core::spec::EnginePreference;
 use crate::classify;
 use crate::ended::{Ended, Step};
 use crate::engine::descendants::Processes;
-use crate::engine::{Found, Message, Place, find, messages};
+use crate::engine::{Place, find, text};
 use crate::interrupt::Interrupt;
 use crate::standalone::EngineOnPath;
 
@@ -92,7 +93,7 @@ async fn run(check: &LocalCheck<'_>, interrupt: Interrupt) -> Step<LocalDrift> {
     };
     init(&place).await?;
     let file = check.work.join("drift.tfplan");
-    found.version = plan(&place, &found, &file).await?.or(found.version);
+    found.version = plan(&place, &file).await?.or(found.version);
     let plan = show(&place, &file).await?;
     if plan.summary.errored {
         return Err(Ended::configuration("the plan is not complete"));
@@ -128,11 +129,11 @@ async fn init(place: &Place) -> Step<()> {
         arguments.push("-lockfile=readonly");
     }
     let exit = place.run(&arguments, |_| ()).await?;
-    classify::check(&exit, &messages::read_text(&exit.stderr), "init")
+    classify::check(&exit, &text::read_text(&exit.stderr), "init")
 }
 
 /// Plans into a file; the engine's version, as it says.
-async fn plan(place: &Place, found: &Found, file: &Path) -> Step<Option<String>> {
+async fn plan(place: &Place, file: &Path) -> Step<Option<String>> {
     let mut arguments: Vec<OsString> =
         ["plan", "-input=false", "-no-color", "-json", "-detailed-exitcode", "-lock=false"]
             .map(OsString::from)
@@ -141,14 +142,14 @@ async fn plan(place: &Place, found: &Found, file: &Path) -> Step<Option<String>>
     out.push(file);
     arguments.push(out);
     let (mut diagnostics, mut version) = (Vec::new(), None);
-    let line = |line: &str| match messages::read_line(found.tool, line).0 {
-        Message::Version(said) => version = Some(said),
-        Message::Diagnostic(diagnostic) => diagnostics.push(diagnostic),
-        Message::Started(_) | Message::Done(_) | Message::Other => {}
+    let line = |line: &str| match parse_line(line).event {
+        EngineEvent::Version(said) => version = Some(said),
+        EngineEvent::Diagnosed(diagnostic) => diagnostics.push(diagnostic),
+        _ => {}
     };
     let exit = place.run(&arguments, line).await?;
     if !matches!(exit.code, Some(0 | 2)) {
-        diagnostics.extend(messages::read_text(&exit.stderr));
+        diagnostics.extend(text::read_text(&exit.stderr));
         return Err(classify::failure(&diagnostics, &exit, "plan"));
     }
     Ok(version)
@@ -165,7 +166,7 @@ async fn show(place: &Place, file: &Path) -> Step<PlanRead> {
         plan
     });
     let exit = running.wait().await?;
-    classify::check(&exit, &messages::read_text(&exit.stderr), "show -json")?;
+    classify::check(&exit, &text::read_text(&exit.stderr), "show -json")?;
     let plan = reading.await.map_err(|_| Ended::transient("the plan could not be read"))?;
     plan.map_err(|error| Ended::configuration(format!("the plan cannot be read: {error}")))
 }

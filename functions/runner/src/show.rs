@@ -13,7 +13,7 @@ use yuba_core::run::FailureClass;
 
 use crate::classify;
 use crate::ended::{Ended, Step};
-use crate::engine::{Place, messages};
+use crate::engine::{Place, text};
 use crate::hide::MaskJson;
 use crate::objects::private_file;
 
@@ -35,7 +35,7 @@ pub(crate) async fn show(place: &Place, plan: &Path, redacted: &Path, masker: Ma
     let exit = running.wait().await?;
     let outcome = reading.await.map_err(|_| Ended::transient("the plan could not be read"))?;
     if exit.code != Some(0) {
-        return Err(classify::failure(&messages::read_text(&exit.stderr), &exit, "show -json"));
+        return Err(classify::failure(&text::read_text(&exit.stderr), &exit, "show -json"));
     }
     let outcome = outcome.map_err(|error| Ended::io("read the plan from", Path::new("a pipe"), &error))?;
     let unread =

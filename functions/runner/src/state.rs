@@ -11,7 +11,7 @@ use yuba_core::job::object;
 use crate::attempt::{Attempt, Engine};
 use crate::classify;
 use crate::ended::{Ended, Step};
-use crate::engine::messages;
+use crate::engine::text;
 
 #[derive(Deserialize, Default)]
 struct State {
@@ -84,7 +84,7 @@ async fn read(engine: &Engine<'_>) -> Step<State> {
     let reading = tokio::task::spawn_blocking(move || parse(stdout));
     let exit = running.wait().await?;
     let state = reading.await.map_err(|_| Ended::transient("the state could not be read"))?;
-    classify::check(&exit, &messages::read_text(&exit.stderr), "show -json")?;
+    classify::check(&exit, &text::read_text(&exit.stderr), "show -json")?;
     state.map_err(|error| Ended::transient(format!("the state could not be read: {error}")))
 }
 

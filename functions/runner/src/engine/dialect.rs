@@ -31,14 +31,6 @@ pub(crate) fn binary(tool: EngineTool) -> &'static str {
     }
 }
 
-/// The member of a JSON stream's `version` message that holds the tool's version.
-pub(crate) fn version_member(tool: EngineTool) -> &'static str {
-    match tool {
-        EngineTool::Tofu => "tofu",
-        EngineTool::Terraform => "terraform",
-    }
-}
-
 /// Whether a file name is code that the tool reads, as HCL.
 pub(crate) fn is_code(tool: EngineTool, name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());

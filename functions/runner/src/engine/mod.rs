@@ -5,11 +5,10 @@ mod constraint;
 pub(crate) mod descendants;
 pub(crate) mod dialect;
 pub(crate) mod find;
-pub(crate) mod messages;
+pub(crate) mod text;
 
 pub(crate) use command::{Exit, Place};
 pub(crate) use find::Found;
-pub(crate) use messages::{Diagnostic, Message};
 
 /// Whether a version fulfils a constraint; `None` where the constraint cannot be read.
 pub(crate) fn fits(constraint: &str, version: &str) -> Option<bool> {

@@ -1,74 +1,37 @@
 //! What `plan -json` and `apply -json` say while they run: one JSON object a line.
 //!
-//! Anything else on the stream (a provider's print, a wrapper's line) is kept as text, never an error.
+//! Anything else on the stream (a provider's print, a crash, a wrapper's line) is text, never an error.
 
 use serde::Deserialize;
 
-use crate::spec::EngineTool;
-
 /// A line of the engine's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EngineEvent {
-    /// Which engine speaks.
-    Version(EngineTool, String),
-    /// A resource would change; `action` is the engine's word.
-    Planned {
-        /// The full address.
-        address: String,
-        /// `create`, `replace`, `move`, …
-        action: String,
-    },
-    /// Work on a resource began.
-    Started(Hook),
-    /// Work on a resource goes on.
-    Running(Hook),
-    /// Work on a resource ended well.
-    Completed(Hook),
-    /// Work on a resource failed; a diagnostic follows.
-    Errored(Hook),
-    /// The engine's totals.
-    Totals(Totals),
-    /// A warning or an error.
-    Diagnosed(Diagnostic),
-    /// A line with nothing that Yuba reads; its message for the log.
-    Said(String),
-    /// A line that is not JSON.
-    Text(String),
+pub struct EngineLine {
+    /// What it says, as far as Yuba reads it.
+    pub event: EngineEvent,
+    /// The text for the log.
+    pub text: String,
 }
 
-/// Which resource a step is about.
+/// One thing that the engine said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hook {
-    /// The full address.
-    pub address: String,
-    /// What is done: `create`, `delete`, … ; `refresh` while planning.
-    pub action: String,
-    /// How long it has taken so far, in seconds.
-    pub elapsed_seconds: u64,
-}
-
-/// The engine's totals, of a plan or of an apply.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Totals {
-    /// Added.
-    #[serde(default)]
-    pub add: u32,
-    /// Changed in place.
-    #[serde(default)]
-    pub change: u32,
-    /// Imported.
-    #[serde(default)]
-    pub import: u32,
-    /// Destroyed.
-    #[serde(default)]
-    pub remove: u32,
-    /// `plan`, `apply` or `destroy`.
-    #[serde(default)]
-    pub operation: String,
+pub enum EngineEvent {
+    /// Its version.
+    Version(String),
+    /// An error or warning.
+    Diagnosed(Diagnostic),
+    /// It began with a resource of this address: to read it while planning, to change it while applying.
+    Started(String),
+    /// It has read the resource of this address.
+    Read(String),
+    /// It is done with changing the resource of this address, for good or ill.
+    Done(String),
+    /// Anything else.
+    Other,
 }
 
 /// A warning or an error, with where it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Whether it is an error; else it is a warning.
     pub is_error: bool,
@@ -76,68 +39,43 @@ pub struct Diagnostic {
     pub summary: String,
     /// The rest; may be empty.
     pub detail: String,
-    /// The resource it is about.
-    pub address: Option<String>,
-    /// `file:line`.
-    pub location: Option<String>,
+    /// Where in the code: `main.tf:3`; may be empty.
+    pub place: String,
+    /// The resource it is about; may be empty.
+    pub address: String,
 }
 
-/// Reads a line. Total: what it does not know is kept as [`EngineEvent::Said`] or [`EngineEvent::Text`].
-pub fn parse_line(line: &str) -> EngineEvent {
+impl Diagnostic {
+    /// `file:line: summary: first paragraph of the detail`, in one line.
+    pub fn one_line(&self) -> String {
+        let lines = self.detail.lines().map(str::trim).skip_while(|line| line.is_empty());
+        let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        let first = first.join(" ");
+        let place = if self.place.is_empty() { &self.address } else { &self.place };
+        let parts = [place.as_str(), self.summary.trim().trim_end_matches('.'), first.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(": ")
+    }
+
+    /// All of it, as people read it.
+    pub fn text(&self) -> String {
+        let kind = if self.is_error { "Error" } else { "Warning" };
+        let mut text = format!("{kind}: {}\n", self.summary);
+        for (word, found) in [("on", &self.place), ("with", &self.address)] {
+            if !found.is_empty() {
+                text = format!("{text}  {word} {found}\n");
+            }
+        }
+        if self.detail.is_empty() { text } else { format!("{text}{}\n", self.detail) }
+    }
+}
+
+/// Reads a line. Total: what it does not know is [`EngineEvent::Other`], what is no JSON is its own text.
+pub fn parse_line(line: &str) -> EngineLine {
     let line = line.trim_end_matches(['\r', '\n']);
     match serde_json::from_str::<WireLine>(line) {
-        Ok(wire) => wire.event(),
-        Err(_) => EngineEvent::Text(line.to_owned()),
-    }
-}
-
-/// How far an apply (or the refresh of a plan) is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Steps done.
-    pub done: u32,
-    /// Steps in all, where it is known: see [`PlanCounts::steps`](super::summary::PlanCounts::steps).
-    pub total: Option<u32>,
-    /// What is being worked on, oldest first.
-    pub current: Vec<Hook>,
-}
-
-impl Progress {
-    /// Nothing is done of `total` steps.
-    pub fn of(total: Option<u32>) -> Self {
-        Self { total, ..Self::default() }
-    }
-
-    /// Follows an event.
-    pub fn observe(&mut self, event: &EngineEvent) {
-        match event {
-            EngineEvent::Started(hook) => self.current.push(hook.clone()),
-            EngineEvent::Running(hook) => {
-                let known = self.current.iter_mut().find(|one| one.address == hook.address);
-                if let Some(known) = known {
-                    known.elapsed_seconds = hook.elapsed_seconds;
-                }
-            }
-            EngineEvent::Completed(hook) | EngineEvent::Errored(hook) => {
-                self.current.retain(|one| one.address != hook.address);
-                self.done += u32::from(matches!(event, EngineEvent::Completed(_)));
-            }
-            _ => {}
-        }
-    }
-
-    /// `3 of 10, aws_instance.a (create, 40s) and 2 more`.
-    pub fn sentence(&self) -> String {
-        let so_far = match self.total {
-            Some(total) => format!("{} of {total}", self.done),
-            None => format!("{} done", self.done),
-        };
-        let Some(first) = self.current.first() else { return so_far };
-        let now = format!("{so_far}, {} ({}, {}s)", first.address, first.action, first.elapsed_seconds);
-        match self.current.len() {
-            1 => now,
-            more => format!("{now} and {} more", more - 1),
-        }
+        Ok(wire) => wire.read(),
+        Err(_) => EngineLine { event: EngineEvent::Other, text: line.to_owned() },
     }
 }
 
@@ -150,16 +88,12 @@ struct WireLine {
     terraform: Option<String>,
     tofu: Option<String>,
     hook: Option<WireHook>,
-    change: Option<WireHook>,
-    changes: Option<Totals>,
     diagnostic: Option<WireDiagnostic>,
 }
 
 #[derive(Deserialize)]
 struct WireHook {
     resource: Option<WireResource>,
-    action: Option<String>,
-    elapsed_seconds: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -176,7 +110,8 @@ struct WireDiagnostic {
     summary: String,
     #[serde(default)]
     detail: String,
-    address: Option<String>,
+    #[serde(default)]
+    address: String,
     range: Option<WireRange>,
 }
 
@@ -188,103 +123,116 @@ struct WireRange {
 
 #[derive(Deserialize)]
 struct WirePosition {
-    line: u32,
+    line: u64,
 }
 
 impl WireLine {
-    fn event(self) -> EngineEvent {
-        let Self { kind, message, .. } = self;
-        let version = self.tofu.map(|version| EngineEvent::Version(EngineTool::Tofu, version));
-        let version =
-            version.or(self.terraform.map(|version| EngineEvent::Version(EngineTool::Terraform, version)));
-        let hook = self.hook.map(WireHook::hook);
-        let event = match kind.as_str() {
-            "version" => version,
-            "planned_change" => self.change.map(|change| {
-                let Hook { address, action, .. } = change.hook();
-                EngineEvent::Planned { address, action }
-            }),
-            "apply_start" | "refresh_start" => hook.map(EngineEvent::Started),
-            "apply_progress" => hook.map(EngineEvent::Running),
-            "apply_complete" | "refresh_complete" => hook.map(EngineEvent::Completed),
-            "apply_errored" => hook.map(EngineEvent::Errored),
-            "change_summary" => self.changes.map(EngineEvent::Totals),
-            "diagnostic" => self.diagnostic.map(|wire| EngineEvent::Diagnosed(wire.diagnostic())),
+    fn read(self) -> EngineLine {
+        let address = self.hook.and_then(|hook| hook.resource).map(|resource| resource.addr);
+        let event = match self.kind.as_str() {
+            "version" => self.tofu.or(self.terraform).map(EngineEvent::Version),
+            "apply_start" | "refresh_start" => address.map(EngineEvent::Started),
+            "refresh_complete" => address.map(EngineEvent::Read),
+            "apply_complete" | "apply_errored" => address.map(EngineEvent::Done),
+            "diagnostic" => self.diagnostic.map(|wire| EngineEvent::Diagnosed(wire.read())),
             _ => None,
         };
-        event.unwrap_or(EngineEvent::Said(message))
-    }
-}
-
-impl WireHook {
-    fn hook(self) -> Hook {
-        let elapsed = self.elapsed_seconds.unwrap_or_default().clamp(0.0, 1e9);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above")]
-        let elapsed_seconds = elapsed as u64;
-        Hook {
-            address: self.resource.map(|resource| resource.addr).unwrap_or_default(),
-            action: self.action.unwrap_or_else(|| "refresh".to_owned()),
-            elapsed_seconds,
-        }
+        let text = match &event {
+            Some(EngineEvent::Diagnosed(diagnostic)) => diagnostic.text(),
+            _ => self.message,
+        };
+        EngineLine { event: event.unwrap_or(EngineEvent::Other), text }
     }
 }
 
 impl WireDiagnostic {
-    fn diagnostic(self) -> Diagnostic {
+    fn read(self) -> Diagnostic {
+        let place = self.range.map(|range| format!("{}:{}", range.filename, range.start.line));
         Diagnostic {
-            is_error: self.severity == "error",
+            is_error: self.severity != "warning",
             summary: self.summary,
             detail: self.detail,
-            address: self.address.filter(|address| !address.is_empty()),
-            location: self.range.map(|range| format!("{}:{}", range.filename, range.start.line)),
+            place: place.unwrap_or_default(),
+            address: self.address,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
-    const LINES: &str = r#"{"@message":"OpenTofu 1.9.0","tofu":"1.9.0","type":"version"}
-{"@message":"a.b: Creating...","hook":{"resource":{"addr":"a.b"},"action":"create"},"type":"apply_start"}
-plain text
-{"@message":"a.c: Destroying...","hook":{"resource":{"addr":"a.c"},"action":"delete"},"type":"apply_start"}
-{"@message":"…","hook":{"resource":{"addr":"a.b"},"action":"create","elapsed_seconds":10},"type":"apply_progress"}
-{"@message":"…","hook":{"resource":{"addr":"a.c"},"action":"delete","elapsed_seconds":1},"type":"apply_complete"}
-{"@message":"…","hook":{"resource":{"addr":"a.b"},"action":"create","elapsed_seconds":12.5},"type":"apply_errored"}"#;
-
     #[test]
-    fn progress_follows_the_events() {
-        let mut progress = Progress::of(Some(3));
-        let mut said = Vec::new();
-        for line in LINES.lines() {
-            progress.observe(&parse_line(line));
-            said.push(progress.sentence());
+    fn the_stream_names_version_and_progress() {
+        for (line, expected) in [
+            (r#"{"type":"version","tofu":"1.9.0"}"#, EngineEvent::Version("1.9.0".to_owned())),
+            (r#"{"type":"version","terraform":"1.11.4"}"#, EngineEvent::Version("1.11.4".to_owned())),
+            (
+                r#"{"type":"apply_start","hook":{"resource":{"addr":"a.b"},"action":"create"}}"#,
+                EngineEvent::Started("a.b".to_owned()),
+            ),
+            (
+                r#"{"type":"apply_errored","hook":{"resource":{"addr":"a.b"},"action":"create"}}"#,
+                EngineEvent::Done("a.b".to_owned()),
+            ),
+        ] {
+            assert_eq!(parse_line(line).event, expected);
         }
-        insta::assert_snapshot!(said.join("\n"), @"
-        0 of 3
-        0 of 3, a.b (create, 0s)
-        0 of 3, a.b (create, 0s)
-        0 of 3, a.b (create, 0s) and 1 more
-        0 of 3, a.b (create, 10s) and 1 more
-        1 of 3, a.b (create, 10s)
-        1 of 3
-        ");
     }
 
     #[test]
     fn a_diagnostic_names_file_and_line() {
         let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"S","detail":"D","address":"a.b",
             "range":{"filename":"main.tf","start":{"line":4,"column":1}}}}"#;
-        let EngineEvent::Diagnosed(found) = parse_line(line) else { panic!("no diagnostic") };
-        assert_eq!((found.is_error, found.location.as_deref()), (true, Some("main.tf:4")));
+        let EngineLine { event: EngineEvent::Diagnosed(found), text } = parse_line(line) else {
+            panic!("no diagnostic")
+        };
+        assert_eq!((found.is_error, found.one_line().as_str()), (true, "main.tf:4: S: D"));
+        assert_eq!(text, "Error: S\n  on main.tf:4\n  with a.b\nD\n");
     }
 
     #[test]
     fn what_is_not_an_event_is_text() {
-        for line in ["", "{", "[1]", "null", "Error: x", "{\"type\":3}"] {
-            assert_eq!(parse_line(line), EngineEvent::Text(line.to_owned()));
+        for line in ["", "{", "[1]", "null", "panic: runtime error", "{\"type\":3}"] {
+            assert_eq!(parse_line(line), EngineLine { event: EngineEvent::Other, text: line.to_owned() });
         }
-        assert_eq!(parse_line(r#"{"@message":"hi","type":"log"}"#), EngineEvent::Said("hi".to_owned()));
+        let said = parse_line(r#"{"@message":"hi","type":"log"}"#);
+        assert_eq!((said.event, said.text.as_str()), (EngineEvent::Other, "hi"));
+    }
+
+    /// What an engine wrote while real configurations were planned.
+    #[test]
+    fn recorded_plans_are_read() {
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/generated-plans");
+        let mut names: Vec<_> = fs::read_dir(&cases).unwrap().map(|case| case.unwrap().file_name()).collect();
+        names.sort();
+        let mut shown = Vec::new();
+        for name in names.iter().filter(|name| cases.join(name).is_dir()) {
+            let text = fs::read_to_string(cases.join(name).join("plan.ndjson")).unwrap();
+            let lines: Vec<EngineLine> = text.lines().map(parse_line).collect();
+            let count =
+                |fits: fn(&EngineEvent) -> bool| lines.iter().filter(|line| fits(&line.event)).count();
+            let started = count(|event| matches!(event, EngineEvent::Started(_)));
+            assert_eq!(started, count(|event| matches!(event, EngineEvent::Read(_))), "{name:?}");
+            assert_eq!(count(|event| *event == EngineEvent::Version("1.11.4".to_owned())), 1, "{name:?}");
+            assert!(lines.iter().all(|line| !line.text.starts_with('{')), "{name:?}");
+            let warnings = count(|event| matches!(event, EngineEvent::Diagnosed(found) if !found.is_error));
+            let total = lines.iter().rev().find(|line| line.text.starts_with("Plan: "));
+            let total = total.map_or("no totals", |line| line.text.as_str());
+            shown.push(format!("{}: {started} read, {warnings} warnings, {total}", name.to_string_lossy()));
+        }
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        cbd_replace: 2 read, 0 warnings, Plan: 2 to add, 0 to change, 2 to destroy.
+        checks_failing: 0 read, 2 warnings, Plan: 1 to add, 0 to change, 0 to destroy.
+        destroy: 2 read, 0 warnings, Plan: 0 to add, 0 to change, 2 to destroy.
+        import_noop_and_update: 1 read, 0 warnings, Plan: 1 to import, 0 to add, 1 to change, 0 to destroy.
+        nested_modules: 0 read, 0 warnings, Plan: 3 to add, 0 to change, 0 to destroy.
+        no_changes: 1 read, 0 warnings, Plan: 0 to add, 0 to change, 0 to destroy.
+        output_only: 1 read, 0 warnings, Plan: 0 to add, 0 to change, 0 to destroy.
+        removed_forget: 1 read, 1 warnings, Plan: 0 to add, 0 to change, 0 to destroy.
+        ");
     }
 }
