@@ -181,6 +181,10 @@ pub struct Retry {
     pub signature: String,
     /// The notice that many stacks have this error was given.
     pub noticed: bool,
+    /// An apply left a state behind that its backend does not hold. Only what a person asks for is planned until a plan
+    /// has gone well: any other plan would start from a state that lacks what that apply made.
+    #[serde(default)]
+    pub unsaved: bool,
 }
 
 /// A run that somebody asked for.

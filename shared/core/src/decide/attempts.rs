@@ -27,6 +27,7 @@ impl Draft {
                         format!("the task could not be started: {trouble}"),
                     ));
                 }
+                Effect::WriteOutputs { secret, .. } => self.hear_outputs_refused(&secret, &trouble),
                 Effect::Publish { .. } => self.note(format!("event {} was given up: {trouble}", pending.key)),
                 _ => {
                     self.publish(EventKind::EffectFailed, format!("{} was given up: {trouble}", pending.key));

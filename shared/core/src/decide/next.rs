@@ -55,6 +55,13 @@ impl Draft {
         if let Some(asked) = asked {
             return self.asked_run(asked);
         }
+        if self.stack.retry.as_ref().is_some_and(|retry| retry.unsaved) {
+            return Err(
+                "an apply left a state behind that is not in its backend: `yuba recover RUN` pushes it, \
+                        `yuba replan` plans without it"
+                    .to_owned(),
+            );
+        }
         let wanted = self.wanted().ok_or("its source was not looked at yet")?;
         self.changed_run(&wanted).or_else(|| self.retried_run()).unwrap_or_else(|| self.scheduled_run())
     }

@@ -3,14 +3,14 @@
 use super::draft::Draft;
 use crate::effect::Effect;
 use crate::event::EventKind;
-use crate::id::AttemptId;
+use crate::id::{AttemptId, SecretName};
 use crate::plan::summary::PlanReport;
 use crate::request::Signed;
 use crate::run::{Failure, Run, RunKind, RunState, StoredPlan};
 use crate::schedule::backoff;
 use crate::source::Reason;
 use crate::spec::{ApprovePlan, DriftMode};
-use crate::stack::{Applied, AskedRun, DriftState, Retry};
+use crate::stack::{Applied, AskedRun, DriftState, Ready, Retry};
 use crate::trouble::{MANY, signature};
 
 impl Draft {
@@ -158,6 +158,16 @@ impl Draft {
         self.end_run(RunState::Applied);
     }
 
+    /// Outputs could not be written: the stack is not ready until they are, as with tofu-controller. The next run of it
+    /// owes them again.
+    pub(super) fn hear_outputs_refused(&mut self, secret: &SecretName, why: &str) {
+        self.stack.outputs_written = None;
+        let message = format!("Outputs were not written to secret {secret}: {why}");
+        self.stack.settled.ready = Ready::False;
+        self.stack.settled.status.clone_from(&message);
+        self.publish(EventKind::EffectFailed, message);
+    }
+
     /// Reality is what the run wanted.
     fn settle(&mut self, run: &Run) {
         if self.stack.drift.take().is_some() {
@@ -181,11 +191,13 @@ impl Draft {
         let Some(run) = &self.run else { return };
         let failures = self.stack.retry.as_ref().map_or(0, |retry| retry.failures).saturating_add(1);
         let wait = backoff(run.spec.retry_interval, failures);
-        let due = failure.class.mends_by_itself().then(|| self.now + wait);
+        let unsaved = failure.errored_state || self.stack.retry.as_ref().is_some_and(|retry| retry.unsaved);
+        let due = (failure.class.mends_by_itself() && !unsaved).then(|| self.now + wait);
         let signature = signature(&failure, &self.stack.name);
         let noticed =
             self.stack.retry.as_ref().is_some_and(|retry| retry.noticed && retry.signature == signature);
-        let retry = Retry { failures, class: failure.class, kind: run.kind, due, signature, noticed };
+        let retry =
+            Retry { failures, class: failure.class, kind: run.kind, due, signature, noticed, unsaved };
         self.take_over_trouble(&retry);
         self.stack.retry = Some(retry);
         self.publish(EventKind::RunFailed, failure.message.clone());

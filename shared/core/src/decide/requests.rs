@@ -237,7 +237,13 @@ impl Draft {
     fn recover(&mut self, by: &Signed, run: RunId) -> Answer {
         let left = self.recoverable(run);
         match left {
-            Some(attempt) => self.ask_backend(by, BeforePlan::PushState(attempt)),
+            Some(attempt) => {
+                let made = self.ask_backend(by, BeforePlan::PushState(attempt))?;
+                Ok(format!(
+                    "{made}; it pushes the state that {attempt} could not save into the backend, which refuses one that \
+                     is older than its own or another's, and plans from there"
+                ))
+            }
             None => refuse(format!("run {run} left no state behind that could be pushed")),
         }
     }

@@ -19,7 +19,10 @@ impl Draft {
     /// How it stands after the run that ended in this decision, if one did.
     pub(super) fn settled(&self) -> Option<Shown> {
         let run = self.ended.last()?;
-        if run.state == RunState::Superseded {
+        let refused = run.spec.write_outputs.is_some() && self.stack.outputs_written.is_none();
+        let only_looked = run.state == RunState::Unchanged && run.kind == RunKind::Drift;
+        // That nothing drifted does not write outputs that are owed.
+        if run.state == RunState::Superseded || (only_looked && refused && self.stack.applied.is_some()) {
             return None;
         }
         let (ready, status) = self.ended_ready_and_status(run);
@@ -142,6 +145,12 @@ fn failed(run: &Run) -> String {
             "Terraform Locked with Lock Identifier: {} (held by {} since {})",
             lock.id, lock.who, lock.created
         ),
+        None if run.failure.as_ref().is_some_and(|failure| failure.errored_state) => {
+            format!(
+                "{word} failed, and its state could not be saved; `yuba recover {}` pushes it: {message}",
+                run.id
+            )
+        }
         None => format!("{word} failed: {message}"),
     }
 }

@@ -4,15 +4,22 @@ use super::world::World;
 use crate::attempt::{AttemptReport, AttemptState};
 use crate::effect::Effect;
 use crate::event::EventKind;
+use crate::id::SecretName;
+use crate::job::BeforePlan;
 use crate::message::{AttemptNews, Cause};
 use crate::request::Ask;
 use crate::run::{FailureClass, RunState};
-use crate::spec::ApprovePlan;
+use crate::spec::{ApprovePlan, WriteOutputs};
 use crate::time::Span;
 use crate::trouble::{MANY, Trouble};
 
 fn auto(spec: &mut crate::spec::StackSpec) {
     spec.approve_plan = ApprovePlan::Auto;
+}
+
+fn writes_outputs(spec: &mut crate::spec::StackSpec) {
+    auto(spec);
+    spec.write_outputs = Some(WriteOutputs { name: SecretName::new("infra", "out"), outputs: Vec::new() });
 }
 
 #[test]
@@ -181,6 +188,46 @@ fn a_task_that_cannot_be_started_fails_its_run_with_the_reason() {
     pending.trouble = Some("no such program".to_owned());
     world.passes(Span::minutes(1));
     assert_eq!(world.shown(), "False: Plan failed: the task could not be started: no such program");
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_shown_until_they_are() {
+    let mut world = World::new(writes_outputs);
+    world.push("a");
+    world.planned("first");
+    world.reports_applied();
+    let write =
+        world.stack.outbox.iter_mut().find(|pending| matches!(pending.effect, Effect::WriteOutputs { .. }));
+    let write = write.unwrap();
+    write.given_up = true;
+    write.trouble = Some("output not found: vpc".to_owned());
+    world.passes(Span::minutes(1));
+    let refused = "False: Outputs were not written to secret infra/out: output not found: vpc";
+    assert_eq!(world.shown(), refused);
+    world.passes(Span::hours(2));
+    world.planned("");
+    assert_eq!((world.states(), world.shown()), ("applied unchanged".to_owned(), refused.to_owned()));
+}
+
+#[test]
+fn a_state_that_was_left_behind_is_planned_over_only_when_somebody_asks() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned("first");
+    world.reports(AttemptReport::Stopped { message: "told to".to_owned(), acted: true, errored_state: true });
+    let failed = world.shown();
+    assert!(failed.contains("its state could not be saved; `yuba recover "), "{failed}");
+    world.push("b");
+    world.passes(Span::hours(2));
+    assert_eq!(world.states(), "failed", "neither a push nor time plans over it");
+    let run = world.runs.first().unwrap().id;
+    let answer = world.ask(Ask::Recover { run });
+    assert!(answer.contains("it pushes the state that"), "{answer}");
+    assert!(matches!(world.out().job.before_plan, Some(BeforePlan::PushState(_))));
+    world.planned("second");
+    world.reports_applied();
+    world.push("c");
+    assert_eq!(world.states(), "failed applied planning");
 }
 
 #[test]
