@@ -10,9 +10,11 @@
 mod program;
 mod repository;
 mod server;
+mod state_backend;
 mod world;
 
 pub use program::{Ran, run, yuba};
 pub use repository::Repository;
 pub use server::Server;
+pub use state_backend::{Refuses, StateBackend};
 pub use world::World;

@@ -57,11 +57,23 @@ pub(crate) fn git<S: AsRef<OsStr>>(dir: &Path, arguments: &[S]) -> String {
 }
 
 /// The engine that is on the PATH: tofu before terraform, as Yuba looks for them.
-#[expect(clippy::disallowed_methods, reason = "tests look where people's shells look")]
 pub(crate) fn engine() -> &'static str {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |name: &str| std::env::split_paths(&path).any(|directory| directory.join(name).exists());
-    if there("tofu") { "tofu" } else { "terraform" }
+    if on_path("tofu").is_some() { "tofu" } else { "terraform" }
+}
+
+/// Where a program lies that must be there.
+pub(crate) fn find_program(name: &str) -> PathBuf {
+    on_path(name).unwrap_or_else(|| panic!("{name} is not on the PATH"))
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&path()).map(|directory| directory.join(name)).find(|place| place.exists())
+}
+
+/// The PATH.
+#[expect(clippy::disallowed_methods, reason = "tests look where people's shells look")]
+pub(crate) fn path() -> String {
+    std::env::var("PATH").unwrap_or_default()
 }
 
 /// The built `yuba`, in `target/<profile>/` above this test.

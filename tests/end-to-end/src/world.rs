@@ -1,13 +1,15 @@
 //! A repository, a server, a cloud, and a small language over the three.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 use yuba_toy_cloud::Cloud;
 
-use crate::program::{Ran, engine, run};
+use crate::program::{Ran, engine, find_program, path, run};
 use crate::repository::Repository;
 use crate::server::Server;
 
@@ -72,12 +74,59 @@ impl World {
         elsewhere.join("terraform.tfstate").display().to_string()
     }
 
-    fn environment(&self) -> [(&'static str, String); 2] {
+    /// Puts a script before the engine: it runs these lines in the engine's place, then becomes the engine.
+    pub fn around_engine(&self, lines: &str) {
+        let (name, bin) = (engine(), self.dir.path().join("bin"));
+        let real = find_program(name);
+        std::fs::create_dir_all(&bin).expect("a directory can be made");
+        let script = bin.join(name);
+        std::fs::write(&script, format!("#!/bin/sh\n{lines}\nexec {} \"$@\"\n", real.display()))
+            .expect("files can be written");
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))
+            .expect("files can be changed");
+    }
+
+    fn environment(&self) -> Vec<(&'static str, String)> {
         let config = yuba_toy_cloud::shared_mirror().unwrap_or_else(|error| panic!("{error}"));
-        [
+        let mut environment = vec![
             ("TF_CLI_CONFIG_FILE", config.display().to_string()),
             ("TOY_CLOUD_DIR", self.cloud.dir().display().to_string()),
-        ]
+        ];
+        let bin = self.dir.path().join("bin");
+        if bin.exists() {
+            environment.push(("PATH", format!("{}:{}", bin.display(), path())));
+        }
+        environment
+    }
+
+    /// The process of the one task of this phase that was started.
+    pub fn runner(&self, phase: &str) -> Pid {
+        let tasks = std::fs::read_dir(self.dir.path().join("data/tasks")).expect("tasks were started");
+        let lock = tasks.flatten().map(|entry| entry.path()).find(|path| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            name.contains(phase) && path.extension().is_some_and(|extension| extension == "lock")
+        });
+        let text = std::fs::read_to_string(lock.expect("the task was started")).expect("locks can be read");
+        Pid::from_raw(text.trim().parse().expect("a lock names a process")).expect("a process id is not 0")
+    }
+
+    /// Looks again and again until something holds.
+    pub fn until(&self, what: &str, holds: impl Fn() -> bool) {
+        for _ in 0..900 {
+            if holds() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!(
+            "it never came about that {what}\n{}",
+            self.server.as_ref().map(Server::log).unwrap_or_default()
+        );
+    }
+
+    /// The ids of the stack's runs, oldest first.
+    pub fn run_ids(&self, stack: &str) -> Vec<String> {
+        self.runs(stack).iter().map(|run| run["id"].as_str().unwrap_or("?").to_owned()).collect()
     }
 
     /// The running server.
@@ -118,12 +167,16 @@ impl World {
 
     /// How many runs of the stack were made, and in which state each is, oldest first.
     pub fn states(&self, stack: &str) -> Vec<String> {
+        self.runs(stack).iter().map(|run| run["state"].as_str().unwrap_or("?").to_owned()).collect()
+    }
+
+    fn runs(&self, stack: &str) -> Vec<Value> {
         let list: Value =
             serde_json::from_str(&self.yuba(&["get", "runs", "-o", "json"]).ok()).expect("JSON");
         let items = list["items"].as_array().cloned().unwrap_or_default();
-        let mut runs: Vec<_> = items.iter().filter(|item| item["name"] == stack).collect();
+        let mut runs: Vec<Value> = items.into_iter().filter(|item| item["name"] == stack).collect();
         runs.sort_by_key(|item| item["number"].as_u64());
-        runs.iter().map(|item| item["state"].as_str().unwrap_or("?").to_owned()).collect()
+        runs
     }
 }
 

@@ -7,6 +7,7 @@ mod crash;
 mod drift;
 mod faults;
 mod local_drift;
+mod recovery;
 mod states;
 
 /// A network of this name; its description is what tests change.
