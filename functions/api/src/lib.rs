@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod auth;
+mod explain;
 mod extract;
 mod lookup;
 mod metrics;
@@ -21,6 +22,7 @@ use axum::routing::get;
 use secrecy::SecretString;
 use yuba_ports::Ports;
 
+pub use explain::{Explain, Unexplained};
 pub use openapi::description;
 
 /// State files may be large; everything else is small.
@@ -33,12 +35,14 @@ pub struct Api {
     pub ports: Ports,
     /// Whoever holds it may ask for everything.
     pub token: Arc<SecretString>,
+    /// Who says why a stack was planned.
+    pub explain: Arc<dyn Explain>,
 }
 
 impl Api {
     /// An API over ports, for whoever holds the token.
-    pub fn new(ports: Ports, token: SecretString) -> Self {
-        Self { ports, token: Arc::new(token) }
+    pub fn new(ports: Ports, token: SecretString, explain: Arc<dyn Explain>) -> Self {
+        Self { ports, token: Arc::new(token), explain }
     }
 }
 

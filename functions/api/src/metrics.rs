@@ -88,9 +88,9 @@ impl Counted {
             *self.stacks_by_state.entry(stack.shown.state.clone()).or_default() += 1;
         }
         self.drifted += u64::from(stack.drift.is_some());
+        self.given_up_effects += stack.given_up;
         for pending in &stack.outbox {
             self.pending_effects += 1;
-            self.given_up_effects += u64::from(pending.given_up);
             self.oldest_effect =
                 Some(self.oldest_effect.map_or(pending.since, |oldest| oldest.min(pending.since)));
         }
@@ -116,7 +116,6 @@ fn render(counted: &Counted, now: Timestamp) -> String {
     let single = [
         ("yuba_stacks_drifted", "Stacks with drift.", counted.drifted),
         ("yuba_effects_pending", "Effects of decisions that are still to do.", counted.pending_effects),
-        ("yuba_effects_given_up", "Effects that were given up.", counted.given_up_effects),
         (
             "yuba_oldest_pending_effect_seconds",
             "Age of the oldest pending effect.",
@@ -138,6 +137,9 @@ fn render(counted: &Counted, now: Timestamp) -> String {
     for (name, help, value) in single {
         gauge(&mut text, name, help, [(String::new(), value)]);
     }
+    let (name, help) =
+        ("yuba_effects_given_up_total", "Effects that were given up since the stacks are known.");
+    metric(&mut text, (name, "counter", help), [(String::new(), counted.given_up_effects)]);
     text
 }
 
@@ -146,8 +148,16 @@ fn seconds(span: Span) -> u64 {
 }
 
 fn gauge(text: &mut String, name: &str, help: &str, samples: impl IntoIterator<Item = (String, u64)>) {
+    metric(text, (name, "gauge", help), samples);
+}
+
+fn metric(
+    text: &mut String,
+    (name, kind, help): (&str, &str, &str),
+    samples: impl IntoIterator<Item = (String, u64)>,
+) {
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     for (labels, value) in samples {
         let _ = writeln!(text, "{name}{labels} {value}");
     }

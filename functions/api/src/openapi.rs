@@ -5,7 +5,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::routes::{events, installation, log, plan, requests, runs, secrets, sources, stacks};
+use crate::routes::{events, installation, log, plan, requests, runs, secrets, sources, stacks, why};
 use crate::{Api, metrics};
 
 #[derive(OpenApi)]
@@ -43,6 +43,7 @@ fn of_stacks() -> OpenApiRouter<Api> {
         .routes(routes!(stacks::detail, requests::patch))
         .routes(routes!(stacks::outputs))
         .routes(routes!(stacks::inventory))
+        .routes(routes!(why::show))
         .routes(routes!(requests::ask))
         .routes(routes!(requests::show))
 }

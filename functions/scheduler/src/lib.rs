@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod prune;
 mod slot;
 mod tick;
 

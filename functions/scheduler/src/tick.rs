@@ -8,6 +8,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Cursor, Item, Order, Page, PortError, Ports, Query};
 
+use crate::prune::prune;
 use crate::slot::slot;
 
 /// How many records are read at once.
@@ -27,11 +28,12 @@ pub struct Ticked {
     pub next_due: Option<Timestamp>,
 }
 
-/// Wakes every record that is due, and every stack with an effect that is due.
+/// Wakes every record that is due, and every stack with an effect that is due, and forgets what was kept long enough.
 pub async fn tick(ports: &Ports) -> Result<Ticked, PortError> {
     let now = ports.clock.now();
     let due = wake_due(ports, now).await?;
     let effects = sweep_effects(ports, now).await?;
+    prune(ports, now).await?;
     let sent = due + effects.sent;
     let next_due = match sent {
         0 => earliest(first_due(ports).await?, effects.next),

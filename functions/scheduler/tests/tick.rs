@@ -5,6 +5,9 @@ use ulid::Ulid;
 use yuba_core::effect::{Effect, PendingEffect};
 use yuba_core::id::{ManifestSetName, RunId, SourceName, StackId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::record::Record;
+use yuba_core::request::{Request, Signed};
+use yuba_core::schedule::REQUEST_KEPT;
 use yuba_core::source::{ManifestSetRecord, Source};
 use yuba_core::spec::{GitReference, SourceSpec};
 use yuba_core::stack::Stack;
@@ -141,4 +144,20 @@ async fn an_effect_that_is_due_later_is_said_to_be() {
     stack.outbox.first_mut().unwrap().due = later;
     world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
     assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: Some(later) });
+}
+
+#[tokio::test]
+async fn a_request_is_forgotten_when_its_time_is_over() {
+    let world = MemoryWorld::new();
+    let request: Request =
+        serde_json::from_str(include_str!("../../../shared/core/tests/golden/request.v1.json")).unwrap();
+    let key = request.key();
+    let put = put_any(&Request { by: Signed { at: now(&world), ..request.by.clone() }, ..request }).unwrap();
+    world.store.commit(vec![put]).await.unwrap();
+    world.clock.advance(Span(REQUEST_KEPT.0 - 60_000));
+    tick(&world.ports()).await.unwrap();
+    assert!(world.store.get(&key).await.unwrap().is_some());
+    world.clock.advance(Span::minutes(2));
+    tick(&world.ports()).await.unwrap();
+    assert!(world.store.get(&key).await.unwrap().is_none());
 }

@@ -18,4 +18,4 @@ pub use git::{Checkout, Git, SeenClosure, Work, Worked};
 pub use handler::{configure, handle};
 pub use report::Report;
 pub use settings::SourceSettings;
-pub use why::{Why, WhyError, why};
+pub use why::{WhyError, why};

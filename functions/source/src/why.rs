@@ -1,20 +1,18 @@
 //! Why a stack was planned, or why not: which path or input caused its newest run, or what a revision changed for it.
 
-use std::fmt::{self, Write as _};
-
-use serde::Serialize;
-use yuba_core::id::{RunId, StackName};
+use yuba_core::id::{Revision, RunId, StackName};
 use yuba_core::record::{Key, StackAlias, stack_partition};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation, Reason, Source};
 use yuba_core::stack::Stack;
+use yuba_core::why::Why;
 use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
 use yuba_git::{ReadError, Repository};
 use yuba_ports::records::{load, page};
 use yuba_ports::{Order, PortError, Ports, Query};
 
 use crate::blocking::blocking;
-use crate::git::fetcher::{self, reason};
+use crate::git::fetcher::{self, notices, reason};
 use crate::look::{credentials, stacks};
 use crate::settings::SourceSettings;
 
@@ -22,41 +20,6 @@ use crate::settings::SourceSettings;
 const MOST: usize = 20;
 /// How many of the newest runs are searched for a revision.
 const RUNS: usize = 100;
-
-/// Why a stack was planned, or why not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Why {
-    /// The newest run, and what it was made for.
-    Run {
-        /// The run.
-        run: RunId,
-        /// Its revision.
-        revision: String,
-        /// What it was made for.
-        because: Vec<Reason>,
-    },
-    /// There is no run yet, for this reason.
-    NoRun {
-        /// Why.
-        reason: String,
-    },
-    /// What a revision changed for the stack.
-    Revision {
-        /// The commit.
-        commit: String,
-        /// The first line of its message.
-        subject: String,
-        /// What of the stack's closure it changed; empty where nothing was.
-        changed: Vec<Reason>,
-        /// Paths that it changed and that are not part of the closure, the first of them.
-        elsewhere: Vec<String>,
-        /// How many such paths there are.
-        elsewhere_count: usize,
-        /// The newest run of that commit, if there is one.
-        run: Option<RunId>,
-    },
-}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -101,11 +64,12 @@ async fn newest_run(ports: &Ports, definition: &Definition) -> Result<Why, WhyEr
         Some(run) => load::<Run>(store, &Key::run(id, run)).await?,
         None => None,
     };
+    let observation = load::<Observation>(store, &Key::observation(id)).await?;
     if let Some(run) = run {
         let Run { id: run, revision, because, .. } = run.into_value();
-        return Ok(Why::Run { run, revision: revision.to_string(), because });
+        let notices = observation.map(|seen| seen.into_value().notices).unwrap_or_default();
+        return Ok(Why::Run { run, revision: revision.to_string(), because, notices });
     }
-    let observation = load::<Observation>(store, &Key::observation(id)).await?;
     let reason = match observation {
         Some(seen) if !seen.problems.is_empty() => seen.problems.join("; "),
         Some(seen) => format!("revision {} was found, and no run was made of it yet", seen.revision),
@@ -124,13 +88,28 @@ async fn why_revision(
     let there = stacks::of_source(ports, &definition.spec.source).await?;
     let paths = there.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect();
     let question =
-        Question { repository, stack: definition.name.clone(), paths, revision: revision.to_owned() };
+        Question { repository, stack: definition.name.clone(), paths, revision: commit_of(revision) };
     let answer = blocking(move || question.answer()).await?;
-    let mut why = answer.map_err(|error| WhyError::NoRevision(error.to_string()))?;
+    let mut why = answer.map_err(|error| unknown(&error, definition, revision))?;
     if let Why::Revision { commit, run, .. } = &mut why {
         *run = run_of(ports, definition, commit).await?;
     }
     Ok(why)
+}
+
+/// The commit of a whole revision (`main@sha1:<40 hex>`); another text as it is.
+fn commit_of(revision: &str) -> String {
+    revision.parse::<Revision>().map_or_else(|_| revision.to_owned(), |revision| revision.commit.to_string())
+}
+
+fn unknown(error: &Unanswered, definition: &Definition, revision: &str) -> WhyError {
+    let source = &definition.spec.source;
+    WhyError::NoRevision(match error {
+        Unanswered::Read(ReadError::Name { .. }) => format!(
+            "revision `{revision}` is not known: source {source} has no such branch or commit, as far as it was fetched"
+        ),
+        other => format!("revision `{revision}` of source {source} cannot be explained: {other}"),
+    })
 }
 
 /// The source's cache, fetched first where it was lost.
@@ -209,6 +188,7 @@ impl Question {
             elsewhere_count: elsewhere.len(),
             elsewhere: elsewhere.into_iter().take(MOST).collect(),
             run: None,
+            notices: notices(&after),
         })
     }
 }
@@ -218,71 +198,4 @@ fn is_among(path: &str, changed: &[ChangedPath]) -> bool {
     changed.iter().any(|change| {
         path.strip_prefix(change.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Run { run, revision, because } => {
-                writeln!(formatter, "run {run} of {revision} was made because:")?;
-                because.iter().try_for_each(|reason| writeln!(formatter, "  {}", Shown(reason)))
-            }
-            Self::NoRun { reason } => writeln!(formatter, "there is no run yet: {reason}"),
-            Self::Revision { commit, subject, changed, elsewhere, elsewhere_count, run } => {
-                writeln!(formatter, "commit {commit} ({})", Plain(subject))?;
-                if changed.is_empty() {
-                    writeln!(formatter, "changed nothing that the stack depends on")?;
-                } else {
-                    writeln!(formatter, "changed what the stack depends on:")?;
-                }
-                changed.iter().try_for_each(|reason| writeln!(formatter, "  {}", Shown(reason)))?;
-                if *elsewhere_count > 0 {
-                    let first = elsewhere.join(", ");
-                    writeln!(formatter, "{elsewhere_count} paths do not belong to the stack: {first}")?;
-                }
-                match run {
-                    Some(run) => writeln!(formatter, "run {run} planned it"),
-                    None => writeln!(formatter, "no run planned it"),
-                }
-            }
-        }
-    }
-}
-
-/// Text that others wrote, with control characters escaped: a terminal obeys them.
-struct Plain<'a>(&'a str);
-
-impl fmt::Display for Plain<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| {
-            if letter.is_control() {
-                write!(formatter, "{}", letter.escape_default())
-            } else {
-                formatter.write_char(letter)
-            }
-        })
-    }
-}
-
-/// A reason as people read it.
-struct Shown<'a>(&'a Reason);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Reason::Path { path, change, because } => write!(formatter, "{path} {change} ({because})"),
-            Reason::First => formatter.write_str("the stack was not planned before"),
-            Reason::Settings => formatter.write_str("the manifest's settings changed"),
-            Reason::Values(name) => write!(formatter, "{name} changed"),
-            Reason::Asked(who) => write!(formatter, "asked for: {who}"),
-            Reason::Forced => formatter.write_str("the interval came round, and `force` is set"),
-            Reason::Remediation => formatter.write_str("drift is put right"),
-            Reason::DriftApproved => formatter.write_str("a drifted run was approved"),
-            Reason::DriftCheck => {
-                formatter.write_str("the interval came round: reality is compared with Git")
-            }
-            Reason::Stale(why) => write!(formatter, "the plan before it became stale: {why}"),
-            Reason::Retry => formatter.write_str("a failed run is tried again"),
-        }
-    }
 }

@@ -8,6 +8,7 @@ use yuba_core::id::DeliveryId;
 use yuba_core::job::{artifact_object, artifact_report_object};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
+use yuba_core::request::Request;
 use yuba_core::source::{Delivery, Reason};
 use yuba_core::time::Span;
 use yuba_ports::records::put_any;
@@ -81,6 +82,8 @@ async fn delivery(world: &World, id: &str) -> DeliveryId {
         repository: "h/live".to_owned(),
         reference: None,
         at: world.memory.clock.now(),
+        pusher: None,
+        commit: None,
         outcome: None,
     };
     world.memory.store.commit(vec![put_any(&delivery).unwrap()]).await.unwrap();
@@ -177,4 +180,39 @@ async fn a_link_that_leaves_the_repository_holds_back_the_stacks_that_it_belongs
     world.look().await;
     assert_eq!(world.woken().await, ["dev: observation 2"]);
     assert_eq!(world.observation("dev").await.problems, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_odd_and_stands_against_no_plan_is_kept() {
+    let files = [("dev/main.tf", "locals {\n  a = file(\"missing.txt\")\n}\n")];
+    let world = World::settled(&files, &stack("dev", "dev", &[])).await;
+    let seen = world.observation("dev").await;
+    assert_eq!(seen.problems, [""; 0]);
+    assert!(seen.notices[0].contains("dev/missing.txt: no such file"), "{:?}", seen.notices);
+}
+
+#[tokio::test]
+async fn a_request_is_passed_on_to_its_stack_after_the_look_that_it_asked_for() {
+    let world = World::settled(&FILES, &two()).await;
+    let stack = world.id("dev").await.unwrap();
+    let golden = include_str!("../../../shared/core/tests/golden/request.v1.json");
+    let request = Request { stack, ..serde_json::from_str(golden).unwrap() };
+    world.memory.store.commit(vec![put_any(&request).unwrap()]).await.unwrap();
+    world.commit(&[("environments/dev/main.tf", "locals {}\n")]);
+    let message = Message::new(Wake::Source(live()), Cause::Request(request.id));
+    world.memory.queue.send(vec![message]).await.unwrap();
+    world.work().await;
+    let woken: Vec<Cause> = world.memory.queue.pending().into_iter().map(|message| message.cause).collect();
+    let observed = Cause::Observation { source: live(), number: 2 };
+    assert_eq!(woken, [observed, Cause::Request(request.id)]);
+}
+
+#[tokio::test]
+async fn a_stack_that_is_defined_after_the_first_look_is_observed_at_once() {
+    let world = World::settled(&FILES, &stack("dev", "environments/dev", &[])).await;
+    world.manifests(&two());
+    world.take_over().await;
+    let woken = world.woken().await;
+    assert!(woken.iter().any(|woken| woken.starts_with("prod: observation")), "{woken:?}");
+    assert_eq!(world.source().await.definitions, world.source().await.definitions_seen);
 }

@@ -4,8 +4,12 @@ mod kit;
 
 use kit::{STATE, World, live, stack, stack_name};
 use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Edge, Key};
+use yuba_core::source::Delivery;
 use yuba_core::spec::ApprovePlan;
+use yuba_ports::records::put_any;
+use yuba_ports::{Queue, Store};
 
 const FILES: [(&str, &str); 2] = [("dev/main.tf", "locals {}\n"), ("prod/main.tf", "locals {}\n")];
 
@@ -149,6 +153,7 @@ async fn manifests_in_git_are_read_below_their_directory_and_name_their_author()
     world.start().await;
     let definition = world.definition("dev").await;
     assert_eq!(definition.author.as_deref(), Some("Ada Lovelace <ada@example.org>"));
+    assert_eq!(definition.author_known_by.as_deref(), Some("commit author, not verified"));
     assert_eq!(definition.place, "flux/all.yaml:11");
     assert_eq!(world.record().await.failure, None);
 }
@@ -160,4 +165,31 @@ async fn a_place_that_is_not_there_is_reported_and_tried_again() {
     let reports = world.start().await;
     assert!(reports[0].starts_with("manifests at /nowhere/flux cannot be read"), "{reports:?}");
     assert!(world.record().await.due.is_some());
+}
+
+#[tokio::test]
+async fn an_approval_counts_for_the_pusher_whom_the_host_verified() {
+    let mut world = World::empty();
+    let manifests = |plan: &str| stack("dev", "dev", &[&format!("approvePlan: {plan}")]);
+    world.commit(&[FILES[0], ("flux/all.yaml", &(world.source_manifest() + &manifests("manual")))]);
+    world.settings.manifests =
+        vec![ManifestSetName(format!("file://{}@main//flux", world.repository().display()))];
+    world.start().await;
+    let commit =
+        world.commit(&[("flux/all.yaml", &(world.source_manifest() + &manifests("plan-main-0123456789")))]);
+    let golden = include_str!("../../../shared/core/tests/golden/delivery.v1.json");
+    let delivery: Delivery = serde_json::from_str(golden).unwrap();
+    let delivery = Delivery {
+        pusher: Some("octocat".to_owned()),
+        commit: commit.parse().ok(),
+        host: "github".to_owned(),
+        ..delivery
+    };
+    world.memory.store.commit(vec![put_any(&delivery).unwrap()]).await.unwrap();
+    let message = Message::new(Wake::Manifests(world.set()), Cause::Delivery(delivery.id));
+    world.memory.queue.send(vec![message]).await.unwrap();
+    world.work().await;
+    let definition = world.definition("dev").await;
+    assert_eq!(definition.author.as_deref(), Some("octocat"));
+    assert_eq!(definition.author_known_by.as_deref(), Some("pusher, verified by github"));
 }

@@ -25,11 +25,11 @@ async fn a_revision_is_explained_by_what_it_changed_of_the_closure() {
         (readme + &both).lines().filter(|line| !line.starts_with("commit ")).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(text, @r"
     changed nothing that the stack depends on
-    1 paths do not belong to the stack: README.md
+    1 path does not belong to the stack: README.md
     no run planned it
     changed what the stack depends on:
       dev/main.tf changed (stack directory)
-    1 paths do not belong to the stack: README.md
+    1 path does not belong to the stack: README.md
     no run planned it
     ");
 }
@@ -38,7 +38,11 @@ async fn a_revision_is_explained_by_what_it_changed_of_the_closure() {
 async fn without_a_run_it_says_what_is_missing() {
     let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
     assert!(asked(&world, None).await.contains("and no run was made of it yet"));
-    assert!(asked(&world, Some("nothing")).await.starts_with("error: `nothing` names no commit"));
+    let unknown = asked(&world, Some("0123456789")).await;
+    assert!(
+        unknown.starts_with("error: revision `0123456789` is not known: source default/live"),
+        "{unknown}"
+    );
 }
 
 #[tokio::test]
@@ -46,5 +50,5 @@ async fn a_lost_cache_is_fetched_again_to_answer() {
     let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
     let commit = world.git(&["rev-parse", "HEAD"]);
     world.lose_cache();
-    assert!(asked(&world, Some(commit.trim())).await.contains("the stack was not planned before"));
+    assert!(asked(&world, Some(commit.trim())).await.contains("planned for the first time"));
 }

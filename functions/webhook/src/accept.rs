@@ -37,6 +37,8 @@ pub(crate) async fn accept(
                 repository: String::new(),
                 reference: None,
                 at: ports.clock.now(),
+                pusher: None,
+                commit: None,
                 outcome: Some(reason.clone()),
             };
             Ok(Answer::Ignored(store(ports, noted).await?, reason))
@@ -58,6 +60,8 @@ async fn accept_push(
         repository: shown(&push.repositories),
         reference: push.reference.as_deref().map(cut),
         at: ports.clock.now(),
+        pusher: push.pusher.as_deref().filter(|_| host == "github").map(cut),
+        commit: push.after.clone(),
         outcome: concerned.as_ref().err().cloned(),
     };
     delivery.id = unique(ports, delivery.id);

@@ -12,7 +12,7 @@ use crate::commands::runner;
 use crate::commands::serve::{self, Serve};
 use crate::commands::try_repository::{self, TryArgs};
 use crate::commands::validate::{self, ValidateArgs};
-use crate::done::{Done, code};
+use crate::done::{Done, Unwritable, code};
 
 /// Turns Git into infrastructure with OpenTofu or Terraform.
 #[derive(Debug, Parser)]
@@ -49,12 +49,20 @@ enum Verb {
 /// Reads the arguments, does what they ask for, and says how it ended.
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse() {
-        Ok(cli) => answer(cli).unwrap_or_else(|error| Done::failed(&error).finish()),
+        Ok(cli) => answer(cli).unwrap_or_else(|error| failed(&error)),
         Err(usage) => {
             // Help and version are no failures; clap knows where each is to be written.
             let _ = usage.print();
             ExitCode::from(if usage.use_stderr() { code::USAGE } else { code::FINE })
         }
+    }
+}
+
+/// What went wrong is said; that nobody reads any more what is printed is nothing wrong.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref::<Unwritable>() {
+        Some(unwritable) if unwritable.is_closed() => ExitCode::SUCCESS,
+        _ => Done::failed(error).finish(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a command has to say when it is done, and how it is written out.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -64,22 +65,44 @@ impl Done {
 
     /// Writes everything out; text that cannot be written is a failure.
     pub(crate) fn finish(self) -> ExitCode {
-        let written = written(std::io::stdout().lock(), &self.out);
+        let written = print(&self.out);
         let _ = std::io::stderr().write_all(self.err.as_bytes());
-        if let Err(error) = written {
-            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
-            return ExitCode::from(code::FAILED);
+        match written {
+            Err(error) if !error.is_closed() => {
+                let _ = writeln!(std::io::stderr(), "error: {error}");
+                ExitCode::from(code::FAILED)
+            }
+            _ => ExitCode::from(self.code),
         }
-        ExitCode::from(self.code)
     }
 }
 
-/// Writes a text to its end. A reader that has gone away (`yuba … | head`) is no failure.
-fn written(mut to: impl Write, text: &str) -> io::Result<()> {
-    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
+/// Standard output cannot be written to.
+#[derive(Debug)]
+pub(crate) struct Unwritable(io::Error);
+
+impl Unwritable {
+    /// Whether the reader has gone away (`yuba … | head`): there is nobody to tell, and nothing is wrong.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.kind() == io::ErrorKind::BrokenPipe
     }
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot write to standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritable {}
+
+/// Writes a text to standard output, to its end.
+pub(crate) fn print(text: &str) -> Result<(), Unwritable> {
+    written(std::io::stdout().lock(), text)
+}
+
+fn written(mut to: impl Write, text: &str) -> Result<(), Unwritable> {
+    to.write_all(text.as_bytes()).and_then(|()| to.flush()).map_err(Unwritable)
 }
 
 #[cfg(test)]
@@ -100,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_a_failure_and_a_closed_pipe_is_none() {
-        assert!(written(Broken(io::ErrorKind::BrokenPipe), "text").is_ok());
-        assert!(written(Broken(io::ErrorKind::StorageFull), "text").is_err());
+        let error = |kind| written(Broken(kind), "text").unwrap_err();
+        assert!(error(io::ErrorKind::BrokenPipe).is_closed());
+        assert!(!error(io::ErrorKind::StorageFull).is_closed());
     }
 }

@@ -25,3 +25,4 @@ pub mod task;
 pub mod time;
 pub mod token;
 pub mod trouble;
+pub mod why;

@@ -181,6 +181,8 @@ pub enum Index {
     Runs,
     /// All events, by time.
     Events,
+    /// What may be forgotten, by when.
+    Expires,
     /// Stacks with effects still to do, by the oldest one's time.
     Effects,
 }
@@ -194,6 +196,7 @@ impl Index {
             Self::Sources => "sources",
             Self::Runs => "runs",
             Self::Events => "events",
+            Self::Expires => "expires",
             Self::Effects => "effects",
         }
     }

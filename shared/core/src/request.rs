@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ContentDigest, PlanId, RequestId, RunId, StackId};
-use crate::record::{Key, Record};
+use crate::record::{Index, IndexEntry, Key, Record};
+use crate::schedule::REQUEST_KEPT;
 use crate::time::Timestamp;
 
 /// Who did something, when, from where.
@@ -39,6 +40,9 @@ impl Record for Request {
     const SCHEMA: u32 = 1;
     fn key(&self) -> Key {
         Key::request(self.id)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        vec![IndexEntry::at(Index::Expires, self.by.at + REQUEST_KEPT)]
     }
 }
 

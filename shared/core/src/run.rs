@@ -101,6 +101,17 @@ pub enum RunKind {
     Destroy,
 }
 
+impl fmt::Display for RunKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Tracked => "tracked",
+            Self::Preview => "preview",
+            Self::Drift => "drift",
+            Self::Destroy => "destroy",
+        })
+    }
+}
+
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -228,6 +239,24 @@ pub enum Waiting {
     Unpause,
     /// Its state to be named by no other stack: who names it too.
     SharedState(String),
+}
+
+impl Waiting {
+    /// What is waited for, for people; empty for nothing.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Nothing => String::new(),
+            Self::Claim => "a task to start".to_owned(),
+            Self::Report => "the report of its attempt".to_owned(),
+            Self::Approval => "approval".to_owned(),
+            Self::Adoption => "a word on its state: `yuba adopt STACK --new` or `--state FILE`".to_owned(),
+            Self::Dependencies(stacks) => format!("its dependencies: {}", stacks.join("; ")),
+            Self::Retry { at } => format!("its next try at {at}"),
+            Self::Resume => "`yuba resume`".to_owned(),
+            Self::SharedState(why) => format!("its state to be its own: {why}"),
+            Self::Unpause => "`yuba unpause --all`".to_owned(),
+        }
+    }
 }
 
 /// A plan that is stored.

@@ -17,6 +17,10 @@ pub const KILL_AFTER: Span = Span::minutes(15);
 pub const CLAIM_WITHIN: Span = Span::minutes(10);
 /// How many plan attempts a run makes before it fails.
 pub const MOST_PLAN_ATTEMPTS: usize = 3;
+/// How long a webhook's delivery and what became of it are kept.
+pub const DELIVERY_KEPT: Span = Span::hours(30 * 24);
+/// How long a request and its outcome are kept; what it did stands in the run for good.
+pub const REQUEST_KEPT: Span = Span::hours(90 * 24);
 /// The longest wait between two tries.
 pub const LONGEST_RETRY: Span = Span::hours(1);
 

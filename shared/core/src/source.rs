@@ -1,6 +1,7 @@
 //! Sources, what was seen in them, and what the manifests say: the records that the `source` function keeps.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use crate::id::{
     ClosureDigest, CommitId, DeliveryId, ManifestSetName, Revision, SourceName, StackId, StackName, TreeId,
 };
 use crate::record::{Index, IndexEntry, Key, Record};
+use crate::schedule::DELIVERY_KEPT;
 use crate::spec::{SourceSpec, StackSpec};
 use crate::state_address::CodeBackend;
 use crate::time::Timestamp;
@@ -100,6 +102,9 @@ pub struct Observation {
     pub changed_count: u32,
     /// Why this revision cannot be planned: missing path, module outside the repository, a submodule in the way.
     pub problems: Vec<String>,
+    /// What is odd in the closure and stands against no plan: a file that is missing, a path outside the repository.
+    #[serde(default)]
+    pub notices: Vec<String>,
     /// The commit, for people.
     pub commit: CommitFacts,
     /// When it was written.
@@ -159,6 +164,27 @@ pub enum Reason {
     Retry,
 }
 
+impl fmt::Display for Reason {
+    /// As people read it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Path { path, change, because } => {
+                return write!(formatter, "{path} {change} ({because})");
+            }
+            Self::Values(name) => return write!(formatter, "{name} changed"),
+            Self::Stale(why) => return write!(formatter, "the plan became stale: {why}"),
+            Self::Asked(who) => who,
+            Self::First => "planned for the first time",
+            Self::Settings => "the manifest's settings changed",
+            Self::Forced => "the interval came round, and force is set",
+            Self::Remediation => "drift is put right",
+            Self::DriftApproved => "drift was approved to be put right",
+            Self::DriftCheck => "the interval came round: drift check",
+            Self::Retry => "a failed run is tried again",
+        })
+    }
+}
+
 /// What the manifests say of a stack. Written by `source`, only upwards by snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
@@ -178,6 +204,9 @@ pub struct Definition {
     pub vanished: Option<Timestamp>,
     /// Who wrote the manifest as it stands, where Git knows: decisions written in it count for them.
     pub author: Option<String>,
+    /// How that is known: `pusher, verified by github`; `commit author, not verified`.
+    #[serde(default)]
+    pub author_known_by: Option<String>,
 }
 
 impl Record for Definition {
@@ -234,6 +263,12 @@ pub struct Delivery {
     pub reference: Option<String>,
     /// When it came.
     pub at: Timestamp,
+    /// Who pushed, as the host says whose signature was verified.
+    #[serde(default)]
+    pub pusher: Option<String>,
+    /// The commit that the ref was moved to.
+    #[serde(default)]
+    pub commit: Option<CommitId>,
     /// What became of it, for people; `None` until its source was looked at.
     pub outcome: Option<String>,
 }
@@ -242,5 +277,8 @@ impl Record for Delivery {
     const SCHEMA: u32 = 1;
     fn key(&self) -> Key {
         Key::delivery(&self.id.0)
+    }
+    fn indexes(&self) -> Vec<IndexEntry> {
+        vec![IndexEntry::at(Index::Expires, self.at + DELIVERY_KEPT)]
     }
 }

@@ -61,6 +61,9 @@ pub struct Stack {
     pub due: Option<Timestamp>,
     /// Effects of past decisions that are still to do, oldest first.
     pub outbox: Vec<PendingEffect>,
+    /// How many effects were given up.
+    #[serde(default)]
+    pub given_up: u64,
     /// How the stack stands, for lists.
     pub shown: Shown,
     /// How it stood when its last run ended.
@@ -93,6 +96,7 @@ impl Stack {
             outputs_written: None,
             due: None,
             outbox: Vec::new(),
+            given_up: 0,
             shown: Shown::default(),
             settled: Shown::default(),
             updated_at: now,

@@ -23,7 +23,10 @@ fn check<T: Record>(name: &str) {
     let read: T = serde_json::from_value(stored.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let schema = stored.as_object_mut().and_then(|fields| fields.remove("schema"));
     assert_eq!(schema, Some(Value::from(1)), "{name}");
-    assert_eq!(serde_json::to_value(&read).unwrap(), stored, "{name} is written as it was read");
+    // Fields that were added since have their defaults; of those that were there nothing is lost.
+    let mut written = serde_json::to_value(&read).unwrap();
+    written.as_object_mut().unwrap().retain(|field, _| stored.get(field).is_some());
+    assert_eq!(written, stored, "{name} is written as it was read");
 }
 
 #[test]

@@ -154,8 +154,21 @@ impl Repository {
     }
 }
 
+/// Whether a repository that could not be opened says that its ids are not SHA-1.
+fn uses_sha256(path: &Path) -> bool {
+    let says = |file: PathBuf| {
+        let text = std::fs::read_to_string(file).unwrap_or_default().to_ascii_lowercase();
+        let mut settings = text.lines().filter_map(|line| line.split_once('='));
+        settings.any(|(name, value)| name.trim() == "objectformat" && value.trim() == "sha256")
+    };
+    path.ancestors().any(|above| says(above.join(".git/config"))) || says(path.join("config"))
+}
+
 fn open_error(path: &Path, error: &gix::Error) -> ReadError {
-    ReadError::Open { path: path.to_owned(), reason: error.to_string() }
+    let sha256 =
+        "its object ids are SHA-256 (git's object format `sha256`); repositories with SHA-1 ids are read";
+    let reason = if uses_sha256(path) { sha256.to_owned() } else { error.to_string() };
+    ReadError::Open { path: path.to_owned(), reason }
 }
 
 /// The object id of 40 hexadecimal digits.

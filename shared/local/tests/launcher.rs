@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process};
@@ -140,4 +141,25 @@ async fn a_start_that_was_cut_off_is_done_again() {
     start(&launcher, 1).await;
     assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
     assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 0"));
+}
+
+#[tokio::test]
+async fn files_of_a_task_that_ended_long_ago_go_when_another_ends() {
+    let (launcher, world) = world("exit 0");
+    start(&launcher, 1).await;
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    let week_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+    for extension in ["lock", "end"] {
+        let path = world.directory.path().join(format!("{}.{extension}", attempt(1)));
+        fs::File::options().write(true).open(path).unwrap().set_modified(week_ago).unwrap();
+    }
+    let (later, mut news) = self::launcher(world.directory.path(), "exit 0");
+    assert_eq!(news.recv().await, Some(attempt(1)));
+    start(&later, 2).await;
+    assert_eq!(news.recv().await, Some(attempt(2)));
+    let left = |number: u32| {
+        ["lock", "end", "log"]
+            .map(|extension| world.directory.path().join(format!("{}.{extension}", attempt(number))).exists())
+    };
+    assert_eq!((left(1), left(2)), ([false; 3], [true; 3]));
 }

@@ -9,6 +9,7 @@ pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod sources;
 pub(crate) mod stacks;
+pub(crate) mod why;
 
 use serde::Deserialize;
 use utoipa::IntoParams;

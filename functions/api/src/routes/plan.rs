@@ -4,9 +4,9 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use yuba_core::job::{attempt_prefix, object};
+use yuba_core::plan::summary::PlanSummary;
 use yuba_core::run::Run;
 use yuba_ports::PortError;
 
@@ -37,7 +37,7 @@ pub(crate) struct PlanParams {
     /// `text`, `summary` or `json`.
     #[param(inline)]
     format: PlanFormat,
-    /// Only this resource, or those below this module; for `summary` alone.
+    /// Only this resource, or those below this module, with the counts of that part; for `summary` alone.
     address: Option<String>,
 }
 
@@ -80,41 +80,10 @@ pub(crate) async fn stored(api: &Api, run: &Run, name: &str) -> Result<Option<Ve
     }
 }
 
-/// A summary with only what concerns an address. Counts stay those of the whole plan.
-fn narrowed(summary: &[u8], address: &str) -> Result<Vec<u8>, PortError> {
+/// A summary with only what lies at or under an address, and the counts of that part.
+fn narrowed(summary: &[u8], address: &str) -> Result<Vec<u8>, Problem> {
     let unreadable = |error| PortError::permanent("a plan summary cannot be read").because(error);
-    let mut summary: Value = serde_json::from_slice(summary).map_err(unreadable)?;
-    for list in ["changes", "drift"] {
-        if let Some(Value::Array(entries)) = summary.get_mut(list) {
-            entries.retain(|entry| is_below(entry.get("address").and_then(Value::as_str), address));
-        }
-    }
-    serde_json::to_vec(&summary).map_err(unreadable)
-}
-
-/// Whether an address is the one asked for, or lies below it: `module.a` holds `module.a["x"].b.c`.
-fn is_below(found: Option<&str>, asked: &str) -> bool {
-    let rest = found.and_then(|found| found.strip_prefix(asked));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_holds_what_lies_below_it() {
-        assert!(is_below(Some("module.a[\"x\"].b.c"), "module.a"));
-        assert!(is_below(Some("b.c"), "b.c"));
-        assert!(!is_below(Some("b.cd"), "b.c"));
-        assert!(!is_below(None, "b.c"));
-    }
-
-    #[test]
-    fn a_summary_is_narrowed_to_an_address() {
-        let summary =
-            br#"{"changes":[{"address":"a.b"},{"address":"c.d"}],"drift":[],"counts":{"create":2}}"#;
-        let narrowed = String::from_utf8(narrowed(summary, "c.d").unwrap()).unwrap();
-        assert_eq!(narrowed, r#"{"changes":[{"address":"c.d"}],"drift":[],"counts":{"create":2}}"#);
-    }
+    let summary: PlanSummary = serde_json::from_slice(summary).map_err(unreadable)?;
+    let part = summary.narrowed(address).map_err(|error| Problem::not_found(error.to_string()))?;
+    Ok(serde_json::to_vec(&part).map_err(unreadable)?)
 }

@@ -223,16 +223,13 @@ async fn store(api: &Api, request: &Request) -> Result<(), PortError> {
     }
 }
 
-/// Wakes the stack; for a reconciliation its source before that.
+/// Wakes the stack; for a reconciliation its source, which passes the request on once it has looked.
 async fn messages(api: &Api, stack: &Stack, request: &Request) -> Result<Vec<Message>, PortError> {
     let cause = Cause::Request(request.id);
-    let woken = Message::new(Wake::Stack(stack.id), cause.clone());
-    if request.ask != Ask::Reconcile {
-        return Ok(vec![woken]);
-    }
-    let definition = lookup::definition(&*api.ports.store, stack.id).await?;
-    let source = definition.map(|definition| Message::new(Wake::Source(definition.spec.source), cause));
-    Ok(source.into_iter().chain([woken]).collect())
+    let looks = request.ask == Ask::Reconcile;
+    let definition = if looks { lookup::definition(&*api.ports.store, stack.id).await? } else { None };
+    let wake = definition.map_or(Wake::Stack(stack.id), |definition| Wake::Source(definition.spec.source));
+    Ok(vec![Message::new(wake, cause)])
 }
 
 /// What the decision about a request reads, as far as a refusal depends on it.

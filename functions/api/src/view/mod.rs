@@ -1,6 +1,5 @@
 //! Records as the API shows them: pure functions from the domain to the wire.
 
-pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod stack;
 pub(crate) mod words;

@@ -31,7 +31,7 @@ pub(crate) fn detail(run: &Run, out: Option<&Attempt>) -> RunDetail {
     RunDetail {
         run: item(run),
         commit: commit(&run.commit),
-        because: run.because.iter().map(words::reason).collect(),
+        because: run.because.iter().map(ToString::to_string).collect(),
         asked_by: run.asked_by.as_ref().map(signed),
         waits_for: words::waiting(run),
         attempts: run.attempts.iter().map(attempt).collect(),

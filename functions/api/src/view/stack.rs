@@ -1,13 +1,14 @@
 //! Stacks.
 
 use yuba_core::effect::PendingEffect;
+use yuba_core::plan::render::{self, View};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::run::{Run, RunState};
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::{Applied, DriftState, Ready, Retry, Stack};
 use yuba_core::time::Timestamp;
 
-use super::{commit, plan, run, signed, words};
+use super::{commit, run, signed, words};
 use crate::wire::{
     AppliedView, DefinitionView, DriftReport, ObservationView, RetryView, StackDetail, StackItem,
 };
@@ -109,8 +110,9 @@ fn observation(observation: &Observation) -> ObservationView {
         number: observation.number,
         revision: observation.revision.to_string(),
         commit: commit(&observation.commit),
-        changed: observation.changed.iter().map(words::reason).collect(),
+        changed: observation.changed.iter().map(ToString::to_string).collect(),
         problems: observation.problems.clone(),
+        notices: observation.notices.clone(),
         at: observation.at.to_string(),
     }
 }
@@ -131,9 +133,19 @@ fn drift(drift: &DriftState, found: Option<&(Run, PlanSummary)>) -> DriftReport 
         since: drift.since.to_string(),
         resources: drift.resources,
         plan: found.and_then(|(run, _)| run.plan.as_ref()).map(run::plan_id),
-        outside: found.map(|(_, summary)| plan::outside(summary)).unwrap_or_default(),
-        wanted: found.map(|(_, summary)| plan::wanted(summary)).unwrap_or_default(),
+        text: found.map(|(_, summary)| drift_text(summary)).unwrap_or_default(),
     }
+}
+
+/// What changed outside, then what would put it right.
+fn drift_text(summary: &PlanSummary) -> String {
+    let view = View::default();
+    let parts = [
+        ("Changed outside (state → reality):", render::drift(&summary.drift, &view)),
+        ("To put it right:", render::changes(&summary.changes, &view)),
+    ];
+    let written = parts.iter().filter(|(_, part)| !part.is_empty());
+    written.flat_map(|(heading, part)| [*heading, "\n", part.trim_end(), "\n"]).collect()
 }
 
 fn retry(retry: &Retry) -> RetryView {

@@ -2,29 +2,11 @@
 
 use yuba_core::plan::summary::PlanCounts;
 use yuba_core::run::{Run, Waiting};
-use yuba_core::source::Reason;
 use yuba_core::spec::{ApprovePlan, EnginePreference, EngineTool};
-
-/// Why a run was made.
-pub(crate) fn reason(reason: &Reason) -> String {
-    match reason {
-        Reason::Path { path, change, because } => format!("{path} {change} ({because})"),
-        Reason::First => "planned for the first time".to_owned(),
-        Reason::Settings => "the manifest's settings changed".to_owned(),
-        Reason::Values(name) => format!("{name} changed"),
-        Reason::Asked(who) => who.clone(),
-        Reason::Forced => "the interval came round, and force is set".to_owned(),
-        Reason::Remediation => "drift is put right".to_owned(),
-        Reason::DriftApproved => "drift was approved to be put right".to_owned(),
-        Reason::DriftCheck => "the interval came round: drift check".to_owned(),
-        Reason::Stale(why) => format!("the plan became stale: {why}"),
-        Reason::Retry => "a failed run is tried again".to_owned(),
-    }
-}
 
 /// All reasons in one line: the first, and how many more.
 pub(crate) fn reasons(run: &Run) -> String {
-    let first = run.because.first().map(reason).unwrap_or_default();
+    let first = run.because.first().map(ToString::to_string).unwrap_or_default();
     match run.because.len() {
         0 | 1 => first,
         count => format!("{first} and {} more", count - 1),
@@ -34,8 +16,6 @@ pub(crate) fn reasons(run: &Run) -> String {
 /// What a run waits for; empty once it has ended.
 pub(crate) fn waiting(run: &Run) -> String {
     match &run.waits_for {
-        Waiting::Nothing => String::new(),
-        Waiting::Claim => "a task to start".to_owned(),
         Waiting::Report => match run.attempt_out() {
             Some(attempt) => format!("the report of attempt {}-{}", attempt.phase, attempt.number),
             None => "the report of its attempt".to_owned(),
@@ -44,12 +24,7 @@ pub(crate) fn waiting(run: &Run) -> String {
             Some(plan) => format!("approval of {}", plan.report.plan_id),
             None => "approval".to_owned(),
         },
-        Waiting::Adoption => "a word on its state: `yuba adopt STACK --new` or `--state FILE`".to_owned(),
-        Waiting::Dependencies(stacks) => format!("its dependencies: {}", stacks.join("; ")),
-        Waiting::Retry { at } => format!("its next try at {at}"),
-        Waiting::Resume => "`yuba resume`".to_owned(),
-        Waiting::SharedState(why) => format!("its state to be its own: {why}"),
-        Waiting::Unpause => "`yuba unpause --all`".to_owned(),
+        other => other.words(),
     }
 }
 
@@ -115,16 +90,5 @@ mod tests {
         let counts = PlanCounts { create: 2, replace: 1, delete: 3, ..PlanCounts::default() };
         assert_eq!(changes(&counts), "2 to add, 1 to replace, 3 to destroy");
         assert_eq!(changes(&PlanCounts::default()), "no changes");
-    }
-
-    #[test]
-    fn each_reason_is_a_sentence() {
-        let path = Reason::Path {
-            path: "modules/net/main.tf".to_owned(),
-            change: "changed".to_owned(),
-            because: "module ./modules/net, called from main.tf".to_owned(),
-        };
-        assert_eq!(reason(&path), "modules/net/main.tf changed (module ./modules/net, called from main.tf)");
-        assert_eq!(reason(&Reason::Values("Secret default/a".to_owned())), "Secret default/a changed");
     }
 }

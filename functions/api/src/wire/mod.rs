@@ -11,14 +11,14 @@ mod source;
 mod stack;
 
 pub use event::EventItem;
-pub use plan::{Change, Inventory, InventoryEntry, Output, Outputs};
+pub use plan::{Inventory, InventoryEntry, Output, Outputs};
 pub use request::{AskBody, Asked, InstallationState, PatchBody, PatchSpec, PauseBody, RequestState};
 pub use run::{AttemptView, CommitView, DecisionView, FailureView, LockView, PlanView, ProgressView};
 pub use run::{RunDetail, RunItem};
 pub use secret::{SecretBody, SecretItem};
 pub use source::SourceItem;
 pub use stack::{AppliedView, DefinitionView, DriftReport, ObservationView, RetryView, SignedView};
-pub use stack::{StackDetail, StackItem};
+pub use stack::{StackDetail, StackItem, WhyView};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

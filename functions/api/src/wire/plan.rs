@@ -1,19 +1,8 @@
-//! What plans would change, and what stacks hold.
+//! What stacks hold.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-
-/// What changed, or would change, of one resource.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Change {
-    /// The resource's address.
-    pub address: String,
-    /// `create`, `update`, `delete`, `replace`, …
-    pub action: String,
-    /// One line per attribute: `tags.team: "a" → "b"`.
-    pub attributes: Vec<String>,
-}
 
 /// The outputs of a stack, as its last apply stored them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

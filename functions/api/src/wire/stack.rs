@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Change, CommitView, LockView, RunItem};
+use super::{CommitView, LockView, RunItem};
 
 /// A stack in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -119,6 +119,8 @@ pub struct ObservationView {
     pub changed: Vec<String>,
     /// Why this revision cannot be planned.
     pub problems: Vec<String>,
+    /// What is odd in the closure and stands against no plan.
+    pub notices: Vec<String>,
     /// When it was found.
     pub at: String,
 }
@@ -138,6 +140,19 @@ pub struct AppliedView {
     pub destroyed: bool,
 }
 
+/// Why a stack was planned, or what a revision changed for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WhyView {
+    /// The answer as people read it.
+    pub text: String,
+    /// The run it concerns.
+    pub run: Option<String>,
+    /// What the run was made for, or what the revision changed of the stack's closure.
+    pub because: Vec<String>,
+    /// What is odd in the closure and stands against no plan.
+    pub notices: Vec<String>,
+}
+
 /// Drift that stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DriftReport {
@@ -149,10 +164,8 @@ pub struct DriftReport {
     pub resources: u32,
     /// What `approve` takes to put it right.
     pub plan: Option<String>,
-    /// What changed outside: state → reality.
-    pub outside: Vec<Change>,
-    /// What Git still wants.
-    pub wanted: Vec<Change>,
+    /// What changed outside, and what Git still wants, as people read it; the run's plan summary has it for programs.
+    pub text: String,
 }
 
 /// Failures in a row.

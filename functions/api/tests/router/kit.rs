@@ -1,18 +1,24 @@
 //! The API over a world in memory, and what it answers.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use secrecy::SecretString;
 use tower::ServiceExt;
 use ulid::Ulid;
-use yuba_api::{Api, router};
+use yuba_api::{Api, Explain, Unexplained, router};
 use yuba_core::id::{StackId, StackName};
+use yuba_core::job::attempt_prefix;
 use yuba_core::record::{Record, StackAlias};
+use yuba_core::run::Run;
 use yuba_core::stack::Stack;
 use yuba_core::time::Timestamp;
-use yuba_ports::Store;
+use yuba_core::why::Why;
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::put_any;
+use yuba_ports::{Blobs, PutMode, Store};
 
 pub(crate) const STACK: StackId = StackId(Ulid::from_parts(1_796_027_157_000, 1));
 pub(crate) const TOKEN: &str = "secret";
@@ -40,6 +46,22 @@ impl World {
         self.put(&StackAlias { name, stack: id }).await;
     }
 
+    /// An applied run of the stack, changed as told; its attempts are `plan-1` and `apply-1`.
+    pub(crate) async fn run(&self, change: impl FnOnce(&mut Run)) -> Run {
+        let golden = include_str!("../../../../shared/core/tests/golden/run.v1.json");
+        let mut run = Run { stack: STACK, ..serde_json::from_str(golden).unwrap() };
+        change(&mut run);
+        self.put(&run).await;
+        run
+    }
+
+    /// Stores an object of an attempt of a run, counted from 0.
+    pub(crate) async fn object(&self, run: &Run, attempt: usize, name: &str, bytes: &str) {
+        let note = run.attempts.get(attempt).unwrap();
+        let key = format!("{}{name}", attempt_prefix(run.stack, note.id));
+        self.memory.blobs.put(&key, bytes.as_bytes(), PutMode::Replace).await.unwrap();
+    }
+
     /// Writes a record, whatever was there.
     pub(crate) async fn put(&self, record: &impl Record) {
         self.memory.store.commit(vec![put_any(record).unwrap()]).await.unwrap();
@@ -65,6 +87,19 @@ impl World {
     }
 
     pub(crate) fn api(&self) -> Api {
-        Api::new(self.memory.ports(), SecretString::from(TOKEN))
+        Api::new(self.memory.ports(), SecretString::from(TOKEN), Arc::new(Knows))
+    }
+}
+
+/// Knows why of one revision.
+struct Knows;
+
+#[async_trait]
+impl Explain for Knows {
+    async fn why(&self, stack: &StackName, revision: Option<&str>) -> Result<Why, Unexplained> {
+        match revision {
+            Some("main") | None => Ok(Why::NoRun { reason: format!("nobody asked for {stack}") }),
+            Some(other) => Err(Unexplained::Unknown(format!("revision `{other}` is not known"))),
+        }
     }
 }

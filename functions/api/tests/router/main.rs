@@ -4,5 +4,8 @@
 mod access;
 mod kit;
 mod malformed;
+mod plans;
 mod requests;
 mod secrets;
+mod streams;
+mod whole;

@@ -84,6 +84,7 @@ impl World {
             place: "flux/network.yaml:1".to_owned(),
             vanished: None,
             author: None,
+            author_known_by: None,
         };
         world.put(&definition).await;
         world
@@ -129,6 +130,7 @@ impl World {
             changed: Vec::new(),
             changed_count: 0,
             problems: Vec::new(),
+            notices: Vec::new(),
             commit: CommitFacts {
                 id: commit.parse().unwrap(),
                 author: "ada".to_owned(),

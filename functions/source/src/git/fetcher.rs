@@ -25,6 +25,9 @@ use crate::backoff::{Mend, Trouble};
 use crate::blocking::blocking;
 use crate::settings::SourceSettings;
 
+/// How many notices are kept of a closure.
+const MOST_NOTICES: usize = 20;
+
 /// Where a source's cache lies.
 pub(crate) fn cache(settings: &SourceSettings, source: &SourceName) -> PathBuf {
     settings.cache_dir.join("sources").join(&source.namespace).join(&source.name)
@@ -112,7 +115,14 @@ fn work_out(repository: &Repository, tree: &TreeId, work: &Work) -> Result<Worke
 
 fn seen(closure: &Closure) -> SeenClosure {
     let fatal = closure.problems.iter().filter(|problem| problem.is_fatal());
-    SeenClosure { digest: closure.digest, problems: fatal.map(ToString::to_string).collect() }
+    let problems = fatal.map(ToString::to_string).collect();
+    SeenClosure { digest: closure.digest, problems, notices: notices(closure) }
+}
+
+/// What is odd in a closure and stands against no plan.
+pub(crate) fn notices(closure: &Closure) -> Vec<String> {
+    let odd = closure.problems.iter().filter(|problem| !problem.is_fatal());
+    odd.take(MOST_NOTICES).map(ToString::to_string).collect()
 }
 
 fn backends(

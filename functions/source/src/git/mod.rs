@@ -89,4 +89,6 @@ pub struct SeenClosure {
     pub digest: ClosureDigest,
     /// Why the tree cannot be planned for it.
     pub problems: Vec<String>,
+    /// What is odd and stands against no plan.
+    pub notices: Vec<String>,
 }

@@ -10,11 +10,12 @@ pub(crate) mod stacks;
 use std::sync::Arc;
 
 use yuba_core::id::SourceName;
-use yuba_core::message::Cause;
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
+use yuba_core::request::Request;
 use yuba_core::source::Source;
 use yuba_ports::records::load;
-use yuba_ports::{PortError, Ports};
+use yuba_ports::{PortError, Ports, Remedy};
 
 use crate::backoff::Trouble;
 use crate::git::{Checkout, fetcher};
@@ -24,6 +25,29 @@ use crate::settings::SourceSettings;
 
 /// Looks at a source and wakes each stack whose closure differs from what was observed before.
 pub(crate) async fn look(
+    ports: &Ports,
+    settings: &SourceSettings,
+    name: &SourceName,
+    cause: &Cause,
+) -> Result<Report, PortError> {
+    let looked = look_for(ports, settings, name, cause).await;
+    // A request is decided after the look that it asked for, however that went.
+    if looked.as_ref().map_or_else(|error| error.remedy == Remedy::Permanent, |_| true) {
+        pass_on(ports, cause).await?;
+    }
+    looked
+}
+
+/// Wakes the stack whose request asked for the look.
+async fn pass_on(ports: &Ports, cause: &Cause) -> Result<(), PortError> {
+    let Cause::Request(id) = cause else { return Ok(()) };
+    let Some(request) = load::<Request>(ports.store.as_ref(), &Key::request(*id)).await? else {
+        return Ok(());
+    };
+    ports.queue.send(vec![Message::new(Wake::Stack(request.stack), cause.clone())]).await
+}
+
+async fn look_for(
     ports: &Ports,
     settings: &SourceSettings,
     name: &SourceName,

@@ -81,7 +81,8 @@ pub(super) fn judge(seeing: &Seeing<'_>, name: &StackName, stack: &StackThere) -
         return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, closure))));
     }
     if !has_path(before, stack) || before.backend != seeing.backend(stack) {
-        let closure = SeenClosure { digest: before.closure, problems: before.problems.clone() };
+        let (problems, notices) = (before.problems.clone(), before.notices.clone());
+        let closure = SeenClosure { digest: before.closure, problems, notices };
         return Verdict::Observe(Box::new(before.clone().with(observation(seeing, stack, &closure))));
     }
     let completed = source.seen.as_ref().map_or(0, |seen| seen.observation);
@@ -110,6 +111,7 @@ fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -
         changed,
         changed_count,
         problems: closure.problems.clone(),
+        notices: closure.notices.clone(),
         commit: fetched.commit(),
         at: seeing.at,
     }

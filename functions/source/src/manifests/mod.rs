@@ -44,7 +44,7 @@ pub(crate) async fn take_over(
     } else if is_stale(&record, cause) {
         Report::Nothing("it was looked at already".to_owned())
     } else {
-        look(ports, settings, record).await?
+        look(ports, settings, record, cause).await?
     };
     outcome::note(ports, cause, &format!("manifests {set}"), &report.to_string()).await?;
     Ok(report)
@@ -72,8 +72,9 @@ async fn look(
     ports: &Ports,
     settings: &SourceSettings,
     record: Versioned<ManifestSetRecord>,
+    cause: &Cause,
 ) -> Result<Report, PortError> {
-    let documents = match read::read(ports, settings, &record.name).await? {
+    let documents = match read::read(ports, settings, &record.name, cause).await? {
         Ok(documents) => documents,
         Err(trouble) => return finish::failed(ports, settings, &record, &trouble).await,
     };

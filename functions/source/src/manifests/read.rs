@@ -8,11 +8,16 @@ use sha2::{Digest, Sha256};
 use yuba_core::id::ManifestSetName;
 use yuba_core::manifest::ManifestFile;
 use yuba_core::manifest_root::ManifestRoot;
+use yuba_core::message::Cause;
+use yuba_core::record::Key;
+use yuba_core::source::Delivery;
 use yuba_core::spec::{GitReference, SourceSpec};
+use yuba_ports::records::load;
 use yuba_ports::{PortError, Ports};
 
 use crate::backoff::{Mend, Trouble};
 use crate::blocking::blocking;
+use crate::git::Checkout;
 use crate::look::credentials;
 use crate::settings::SourceSettings;
 
@@ -26,8 +31,29 @@ pub(super) struct Documents {
     pub(super) files: Vec<ManifestFile>,
     /// Over paths and texts.
     pub(super) digest: String,
-    /// Who wrote the commit they lie in, where they come from Git.
-    pub(super) author: Option<String>,
+    /// Who wrote them as they stand, where they come from Git.
+    pub(super) author: Option<Author>,
+}
+
+/// Who wrote documents, and how that is known.
+#[derive(Debug, Clone)]
+pub(super) struct Author {
+    /// A login, or `Name <address>`.
+    pub(super) who: String,
+    /// `pusher, verified by github`, or `commit author, not verified`.
+    pub(super) known_by: String,
+}
+
+/// Whoever a verified host says has pushed the very commit that was found; else whom the commit names.
+async fn author(ports: &Ports, cause: &Cause, fetched: &dyn Checkout) -> Result<Author, PortError> {
+    if let Cause::Delivery(id) = cause
+        && let Some(delivery) = load::<Delivery>(ports.store.as_ref(), &Key::delivery(&id.0)).await?
+        && delivery.commit.as_ref() == Some(&fetched.revision().commit)
+        && let Some(pusher) = delivery.pusher.clone()
+    {
+        return Ok(Author { who: pusher, known_by: format!("pusher, verified by {}", delivery.host) });
+    }
+    Ok(Author { who: fetched.commit().author, known_by: "commit author, not verified".to_owned() })
 }
 
 /// Reads them.
@@ -35,12 +61,13 @@ pub(super) async fn read(
     ports: &Ports,
     settings: &SourceSettings,
     set: &ManifestSetName,
+    cause: &Cause,
 ) -> Result<Result<Documents, Trouble>, PortError> {
     match ManifestRoot::of(set) {
         ManifestRoot::Directory(path) => blocking(move || read_directory(Path::new(&path))).await,
         ManifestRoot::Git { url, reference, directory } => {
             let place = GitPlace { url, reference, directory };
-            read_git(ports, settings, set, place).await
+            read_git(ports, settings, (set, cause), place).await
         }
     }
 }
@@ -54,7 +81,7 @@ struct GitPlace {
 async fn read_git(
     ports: &Ports,
     settings: &SourceSettings,
-    set: &ManifestSetName,
+    (set, cause): (&ManifestSetName, &Cause),
     place: GitPlace,
 ) -> Result<Result<Documents, Trouble>, PortError> {
     let secret = settings.manifests_secret.clone();
@@ -70,7 +97,8 @@ async fn read_git(
         Err(trouble) => return Ok(Err(trouble)),
     };
     let files = fetched.manifests(&place.directory).await?;
-    Ok(files.map(|files| documents(files, Some(fetched.commit().author))))
+    let author = author(ports, cause, fetched.as_ref()).await?;
+    Ok(files.map(|files| documents(files, Some(author))))
 }
 
 fn read_directory(root: &Path) -> Result<Documents, Trouble> {
@@ -126,7 +154,7 @@ fn name_below(root: &Path, path: &Path) -> String {
     shown.to_string_lossy().into_owned()
 }
 
-fn documents(files: Vec<ManifestFile>, author: Option<String>) -> Documents {
+fn documents(files: Vec<ManifestFile>, author: Option<Author>) -> Documents {
     let mut hasher = Sha256::new();
     for file in &files {
         for part in [&file.path, &file.text] {

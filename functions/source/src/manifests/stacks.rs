@@ -152,9 +152,11 @@ impl Taking<'_> {
             ApprovePlan::Plan { .. } => Some(spec.approve_plan.clone()),
             _ => None,
         };
-        let author = match before {
-            Some(before) if approved(&before.spec) == approved(&manifest.spec) => before.author.clone(),
-            _ => self.documents.author.clone(),
+        let (author, author_known_by) = match before {
+            Some(before) if approved(&before.spec) == approved(&manifest.spec) => {
+                (before.author.clone(), before.author_known_by.clone())
+            }
+            _ => self.documents.author.clone().map(|author| (author.who, author.known_by)).unzip(),
         };
         Definition {
             stack,
@@ -165,6 +167,7 @@ impl Taking<'_> {
             place: format!("{}:{}", manifest.place.file, manifest.place.line),
             vanished: None,
             author,
+            author_known_by,
         }
     }
 

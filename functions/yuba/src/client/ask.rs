@@ -1,11 +1,12 @@
 //! Verbs that change something: each is decided before it returns, and exits with 3 where it was refused.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::Value;
-use yuba_api::wire::{AskBody, InstallationState, PauseBody, StackDetail, StackItem};
+use yuba_api::wire::{AskBody, InstallationState, PauseBody, RequestState, StackDetail, StackItem};
 
 use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
 use super::follow::{Followed, follow};
@@ -13,6 +14,9 @@ use super::http::{Answer, Client, encode};
 use super::options::Options;
 use super::{print, tell};
 use crate::done::code::{DRIFT, FAILED, REFUSED};
+
+/// How often is looked for a run that is still to be made.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Whom to ask, and how.
 pub(crate) struct Asker<'a> {
@@ -43,7 +47,7 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
         Verb::Unpause(everything) => asker.pause(everything, "unpause").await,
         Verb::Drift(Drift::Check { stack: Some(stack), .. }) => asker.check_drift(&stack).await,
         Verb::Patch { name, patch, .. } => asker.patch(&name, &patch).await,
-        other => bail!("{other:?} changes nothing"),
+        _ => bail!("this verb changes nothing"),
     }
 }
 
@@ -100,7 +104,7 @@ impl Asker<'_> {
         let mut refused = false;
         for name in names {
             let path = format!("{}/{verb}", self.path(&name).await?);
-            refused |= !said(&name, &self.client.ask(Method::POST, &path, &body).await?);
+            refused |= !said(&name, &self.client.ask(Method::POST, &path, &body).await?)?;
         }
         Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
     }
@@ -120,7 +124,7 @@ impl Asker<'_> {
         let body = self.signed(AskBody::default(), run.message.clone());
         let path = format!("/api/v1/runs/{}/{verb}", encode(&run.run));
         let answer = self.client.ask(Method::POST, &path, &body).await?;
-        Ok(if said(&run.run, &answer) { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+        Ok(if said(&run.run, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
     }
 
     async fn pause(&self, everything: Everything, verb: &str) -> Result<ExitCode> {
@@ -129,8 +133,8 @@ impl Asker<'_> {
         let request = self.client.request(Method::POST, &format!("/api/v1/installation/{verb}")).json(&body);
         let state: InstallationState = self.client.send(request).await?.json().await?;
         match state.paused {
-            Some(by) => print(&format!("paused by {} at {}: no new apply starts\n", by.who, by.at)),
-            None => print("unpaused: applies start again\n"),
+            Some(by) => print(&format!("paused by {} at {}: no new apply starts\n", by.who, by.at))?,
+            None => print("unpaused: applies start again\n")?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -139,7 +143,7 @@ impl Asker<'_> {
         let who = self.options.who().map(|who| format!("&who={}", encode(&who))).unwrap_or_default();
         let target = format!("{}?from=cli{who}", self.path(name).await?);
         let answer = self.client.ask(Method::PATCH, &target, patch).await?;
-        Ok(if said(name, &answer) { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+        Ok(if said(name, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
     }
 
     async fn reconcile_and_wait(&self, stacks: Stacks) -> Result<ExitCode> {
@@ -172,13 +176,24 @@ impl Asker<'_> {
         let path = self.path(name).await?;
         let body = self.signed(AskBody::default(), message);
         let answer = self.client.ask(Method::POST, &format!("{path}/{verb}"), &body).await?;
-        if !said(name, &answer) {
-            return Ok(None);
+        said(name, &answer)?;
+        match answer {
+            Answer::Refused(_) => Ok(None),
+            Answer::Done(RequestState { run: Some(run), .. }) => follow(self, &run, true).await.map(Some),
+            Answer::Done(_) => follow(self, &self.next_run(&path).await?, true).await.map(Some),
         }
-        let stack: StackDetail = self.client.get(&path, &[]).await?;
-        match stack.stack.run.or_else(|| stack.runs.first().map(|run| run.id.clone())) {
-            Some(run) => follow(self, &run, true).await.map(Some),
-            None => Ok(Some(Followed::Ended)),
+    }
+
+    /// The run that is made when the one under way has ended.
+    async fn next_run(&self, path: &str) -> Result<String> {
+        let before: StackDetail = self.client.get(path, &[]).await?;
+        let newest = |detail: &StackDetail| detail.runs.first().map(|run| run.id.clone());
+        loop {
+            let now: StackDetail = self.client.get(path, &[]).await?;
+            match newest(&now) {
+                Some(run) if newest(&before).as_ref() != Some(&run) => return Ok(run),
+                _ => tokio::time::sleep(BETWEEN_LOOKS).await,
+            }
         }
     }
 }
@@ -190,15 +205,15 @@ pub(crate) fn path_of(name: &str) -> Result<String> {
 }
 
 /// Prints what became of something; says whether it was carried out.
-fn said(name: &str, answer: &Answer) -> bool {
+fn said(name: &str, answer: &Answer) -> Result<bool> {
     match answer {
         Answer::Done(state) => {
-            print(&format!("{name}: {}\n", state.message));
-            true
+            print(&format!("{name}: {}\n", state.message))?;
+            Ok(true)
         }
         Answer::Refused(why) => {
             tell(&format!("refused: {name}: {why}"));
-            false
+            Ok(false)
         }
     }
 }

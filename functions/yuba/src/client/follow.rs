@@ -9,6 +9,7 @@ use yuba_api::wire::{ProgressView, RunDetail, RunItem};
 use super::ask::Asker;
 use super::http::encode;
 use super::{print, tell};
+use crate::done::Unwritable;
 use crate::render;
 
 /// How often a lost connection is made again without anything having come.
@@ -33,7 +34,7 @@ pub(crate) async fn follow(asker: &Asker<'_>, run: &str, until_it_waits: bool) -
         match follower.connection(asker, run).await {
             Ok(Some(item)) => return ended(asker, &item).await,
             Ok(None) => lost = 0,
-            Err(error) if lost >= MOST_RECONNECTIONS => return Err(error),
+            Err(error) if lost >= MOST_RECONNECTIONS || error.is::<Unwritable>() => return Err(error),
             Err(_) => lost += 1,
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -78,7 +79,7 @@ impl Follower {
     fn hear(&mut self, frame: &Frame) -> Result<Option<RunItem>> {
         match frame.event.as_str() {
             "log" => {
-                print(&serde_json::from_str::<String>(&frame.data).context("a piece of the log")?);
+                print(&serde_json::from_str::<String>(&frame.data).context("a piece of the log")?)?;
                 self.last = frame.id.clone().or(self.last.take());
             }
             "progress" => {

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde::Serialize;
-use yuba_api::wire::{EventItem, Inventory, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem};
+use yuba_api::wire::{
+    EventItem, Inventory, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem, WhyView,
+};
 use yuba_core::plan::Styles;
 use yuba_core::plan::render::{View, plan as plan_text};
 use yuba_core::plan::summary::PlanSummary;
@@ -165,12 +167,15 @@ async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
 /// Shows a plan.
 pub(crate) async fn plan(asker: &Asker<'_>, target: &str, address: Option<&str>) -> Result<ExitCode> {
     let run = meant(asker, target).await?;
-    let mut query = vec![("format", "summary".to_owned())];
-    query.extend(address.map(|address| ("address", address.to_owned())));
+    let query = [("format", "summary".to_owned())];
     let summary: PlanSummary =
         asker.client.get(&format!("/api/v1/runs/{}/plan", encode(&run)), &query).await?;
     let styles = if asker.options.colours() { Styles::Ansi } else { Styles::Plain };
-    print_one(asker, &summary, || plan_text(&summary, &View { address, styles }))
+    let shown = match address {
+        Some(address) => summary.narrowed(address)?,
+        None => summary.clone(),
+    };
+    print_one(asker, &shown, || plan_text(&summary, &View { address, styles }))
 }
 
 /// Prints the log of a run.
@@ -181,24 +186,17 @@ pub(crate) async fn logs(asker: &Asker<'_>, target: &str, going_on: bool) -> Res
         return Ok(if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS });
     }
     let request = asker.client.request(Method::GET, &format!("/api/v1/runs/{}/log", encode(&run)));
-    print(&asker.client.send(request).await?.text().await?);
+    print(&asker.client.send(request).await?.text().await?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Tells why a stack was planned, or was not.
 pub(crate) async fn why(asker: &Asker<'_>, stack: &str, revision: Option<&str>) -> Result<ExitCode> {
-    let detail: StackDetail = asker.client.get(&asker.path(stack).await?, &[]).await?;
-    let mut runs = Vec::new();
-    for run in
-        detail.runs.iter().filter(|run| revision.is_none_or(|revision| run.revision.contains(revision)))
-    {
-        runs.push(asker.client.get::<RunDetail>(&format!("/api/v1/runs/{}", run.id), &[]).await?);
-        if revision.is_none() {
-            break;
-        }
-    }
-    print(&render::stack::why(&detail, revision, &runs));
-    Ok(ExitCode::SUCCESS)
+    let path = format!("{}/why", asker.path(stack).await?);
+    let query: Vec<(&str, String)> =
+        revision.map(|revision| ("revision", revision.to_owned())).into_iter().collect();
+    let why: WhyView = asker.client.get(&path, &query).await?;
+    print_one(asker, &why, || why.text.clone())
 }
 
 /// Shows the outputs of a stack.
@@ -227,7 +225,7 @@ pub(crate) fn print_list<T: Serialize>(
         Output::Wide => table(Width::Wide),
         Output::Json => format!("{}\n", serde_json::to_string_pretty(&list())?),
         Output::Yaml => render::yaml::write(&list()),
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -236,6 +234,6 @@ fn print_one<T: Serialize>(asker: &Asker<'_>, item: &T, text: impl FnOnce() -> S
         Output::Table | Output::Wide => text(),
         Output::Json => format!("{}\n", serde_json::to_string_pretty(item)?),
         Output::Yaml => render::yaml::write(&serde_json::to_value(item)?),
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }

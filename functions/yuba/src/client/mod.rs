@@ -19,6 +19,8 @@ use args::{Listed, Show};
 use ask::Asker;
 pub(crate) use options::Options;
 
+use crate::done::print;
+
 /// Does what a verb says.
 pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
     let client = options.client();
@@ -42,11 +44,6 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Secret(secret) => secret::run(&asker, secret).await,
         changing => ask::run(&asker, changing).await,
     }
-}
-
-/// Writes to standard output; a reader that went away ends it in silence.
-fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 /// Writes a line to standard error.

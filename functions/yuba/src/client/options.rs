@@ -1,6 +1,7 @@
 //! Which server, with which token, how to print: read once.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -79,7 +80,8 @@ impl Options {
 
     /// Who asks.
     pub(crate) fn who(&self) -> Option<String> {
-        self.who.clone()
+        let named = self.who.clone().filter(|who| !who.trim().is_empty());
+        named.or_else(|| self.token.is_none().then(local_user).flatten())
     }
 
     /// Whether output may have colours, where it goes to a terminal.
@@ -95,6 +97,22 @@ impl Options {
         let token = fs::read_to_string(state.join("yuba").join(token_file(&self.server)?)).ok()?;
         Some(SecretString::from(token.trim().to_owned()))
     }
+}
+
+/// The name of the user that this process belongs to: it read the token that `serve` wrote for the same user.
+fn local_user() -> Option<String> {
+    let id = fs::metadata("/proc/self").ok()?.uid();
+    name_of(id, &fs::read_to_string("/etc/passwd").ok()?)
+}
+
+/// The name of a user id in the lines of `passwd(5)`.
+fn name_of(id: u32, passwd: &str) -> Option<String> {
+    let users = passwd.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        Some((fields.next()?, fields.nth(1)?))
+    });
+    let id = id.to_string();
+    users.filter(|(_, found)| *found == id).map(|(name, _)| name.to_owned()).next()
 }
 
 /// A server's URL, as it was given.
@@ -113,7 +131,14 @@ fn token_file(server: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{token_file, url};
+    use super::{name_of, token_file, url};
+
+    #[test]
+    fn a_user_is_named_by_its_id() {
+        let passwd = "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n";
+        assert_eq!(name_of(1000, passwd).as_deref(), Some("ada"));
+        assert_eq!(name_of(7, passwd), None);
+    }
 
     #[test]
     fn a_server_is_named_by_an_http_url() {

@@ -39,7 +39,7 @@ async fn set(
     let values = values.collect::<Result<BTreeMap<_, _>>>()?;
     let request = asker.client.request(Method::PUT, &path).json(&SecretBody { values });
     let item: SecretItem = asker.client.send(request).await?.json().await?;
-    print(&format!("{} {name} holds {}\n", item.kind, item.keys.join(", ")));
+    print(&format!("{} {name} holds {}\n", item.kind, item.keys.join(", ")))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
         let found = look(asker, &wait.stack).await;
         match &found {
             Ok(detail) if is_there(detail, wait) => {
-                print(&format!("{} is {}: {}\n", wait.stack, detail.stack.state, detail.stack.status));
+                print(&format!("{} is {}: {}\n", wait.stack, detail.stack.state, detail.stack.status))?;
                 return Ok(ExitCode::SUCCESS);
             }
             _ if Instant::now() < until => tokio::time::sleep(EVERY).await,

@@ -40,8 +40,8 @@ pub(crate) fn show(detail: &RunDetail, log: &str) -> String {
         line(
             "Decision",
             &format!(
-                "{} by {} at {} {}",
-                decision.verdict, decision.by.who, decision.by.at, decision.by.message
+                "{} by {} from {} at {} {}",
+                decision.verdict, decision.by.who, decision.by.from, decision.by.at, decision.by.message
             ),
         );
     }

@@ -1,8 +1,8 @@
-//! A stack with all that is known of it, and why it was planned.
+//! A stack with all that is known of it.
 
 use std::fmt::Write;
 
-use yuba_api::wire::{Change, DriftReport, RunDetail, StackDetail, StackItem};
+use yuba_api::wire::{DriftReport, StackDetail, StackItem};
 
 use super::words::plain;
 
@@ -47,6 +47,7 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
     if let Some(observation) = &detail.observation {
         line("Seen", &format!("{} {}", observation.revision, plain(&observation.commit.subject)));
         line("Problems", &observation.problems.join("; "));
+        line("Notices", &observation.notices.join("; "));
     }
     if let Some(applied) = &detail.applied {
         line("Applied", &format!("{} at {} by run {}", applied.revision, applied.at, applied.run));
@@ -71,26 +72,13 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
 
 fn drift(drift: &DriftReport, stack: &StackItem) -> String {
     let mut text = format!("\nDrift since {}, found by run {}:\n", drift.since, drift.run);
-    text.push_str(&changes("  Changed outside (state → reality):", &drift.outside));
-    text.push_str(&changes("  To put it right:", &drift.wanted));
+    for line in drift.text.lines() {
+        let _ = if line.is_empty() { writeln!(text) } else { writeln!(text, "  {line}") };
+    }
     // A run that is under way has a plan of its own, and may be putting it right.
     if let (Some(plan), None) = (&drift.plan, &stack.run) {
         let (namespace, name) = (&stack.namespace, &stack.name);
         let _ = writeln!(text, "  `yuba approve {namespace}/{name} --plan {plan}` puts it right.");
-    }
-    text
-}
-
-fn changes(heading: &str, changes: &[Change]) -> String {
-    if changes.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("{heading}\n");
-    for change in changes {
-        let _ = writeln!(text, "    {} ({})", change.address, change.action);
-        for attribute in &change.attributes {
-            let _ = writeln!(text, "      {attribute}");
-        }
     }
     text
 }
@@ -107,55 +95,23 @@ fn runs(detail: &StackDetail) -> String {
     text
 }
 
-/// Why a stack was planned, or was not.
-pub(crate) fn why(detail: &StackDetail, revision: Option<&str>, runs: &[RunDetail]) -> String {
-    let name = format!("{}/{}", detail.stack.namespace, detail.stack.name);
-    if runs.is_empty() {
-        let seen =
-            detail.observation.as_ref().map(|observation| observation.revision.clone()).unwrap_or_default();
-        let asked = revision.map(|revision| format!(" for {revision}")).unwrap_or_default();
-        return format!(
-            "{name}: no run was made{asked}. Nothing that can change its plan differs there, or a later revision took its place; the last one seen is {seen}.\n"
-        );
-    }
-    let mut text = String::new();
-    for run in runs {
-        let _ = writeln!(
-            text,
-            "{name}: run {} ({}) of {} was made because",
-            run.run.number, run.run.kind, run.run.revision
-        );
-        for reason in &run.because {
-            let _ = writeln!(text, "  {reason}");
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn drift_names_each_resource_and_attribute() {
-        let change = Change {
-            address: "toy_bucket.a".to_owned(),
-            action: "update".to_owned(),
-            attributes: vec!["tags.team: \"net\" → \"ops\"".to_owned()],
-        };
         let report = DriftReport {
             run: "01".to_owned(),
             since: "2026-11-30T08:25:57Z".to_owned(),
             resources: 1,
             plan: Some("plan-main-0123456789@aabbccddeeff".to_owned()),
-            outside: vec![change],
-            wanted: Vec::new(),
+            text: "~ toy_bucket.a was changed outside\n    ~ tags.team: \"net\" → \"ops\"\n".to_owned(),
         };
         insta::assert_snapshot!(drift(&report, &stack(None)).trim_start(), @r#"
         Drift since 2026-11-30T08:25:57Z, found by run 01:
-          Changed outside (state → reality):
-            toy_bucket.a (update)
-              tags.team: "net" → "ops"
+          ~ toy_bucket.a was changed outside
+              ~ tags.team: "net" → "ops"
           `yuba approve infra/net --plan plan-main-0123456789@aabbccddeeff` puts it right.
         "#);
         assert!(!drift(&report, &stack(Some("02"))).contains("yuba approve"));

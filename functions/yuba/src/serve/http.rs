@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
-use yuba_api::Api;
+use yuba_api::{Api, Explain};
 use yuba_local::LocalHandles;
 use yuba_ports::Ports;
 use yuba_tasks::{TaskSettings, TasksState};
@@ -18,7 +18,12 @@ use super::stopping::Stopping;
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// The routes of all functions.
-pub(crate) fn routes(ports: &Ports, settings: &Settings, handles: &LocalHandles) -> Router {
+pub(crate) fn routes(
+    ports: &Ports,
+    settings: &Settings,
+    handles: &LocalHandles,
+    explain: Arc<dyn Explain>,
+) -> Router {
     let webhook = WebhookSettings {
         github: settings.webhook_secrets.clone(),
         generic: settings.webhook_secrets.clone(),
@@ -33,7 +38,7 @@ pub(crate) fn routes(ports: &Ports, settings: &Settings, handles: &LocalHandles)
     Router::new()
         .merge(yuba_tasks::router(tasks))
         .merge(yuba_webhook::router(Webhook::new(ports.clone(), webhook)))
-        .merge(yuba_api::router(Api::new(ports.clone(), handles.api_token.clone())))
+        .merge(yuba_api::router(Api::new(ports.clone(), handles.api_token.clone(), explain)))
 }
 
 /// Serves until the server is asked to stop.

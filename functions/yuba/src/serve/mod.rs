@@ -2,6 +2,7 @@
 
 mod announce;
 mod engine;
+mod explain;
 mod http;
 mod schedule;
 mod stopped;
@@ -24,6 +25,7 @@ use yuba_local::LocalSettings;
 use yuba_ports::{Ports, QueueName};
 use yuba_source::SourceSettings;
 
+use explain::Explainer;
 use stopping::Stopping;
 use worker::Handler;
 
@@ -74,13 +76,14 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
 
     let stopping = Stopping::on_signals()?;
     let mut work = JoinSet::new();
-    work.spawn(http::serve(listener, http::routes(&ports, &settings, &handles), stopping.clone()));
     let sources = Arc::new(SourceSettings {
         manifests: settings.manifests.clone(),
         manifests_interval: settings.manifests_interval,
         manifests_secret: settings.manifests_secret.clone(),
         ..SourceSettings::new(handles.paths.git.clone())
     });
+    let explain = Arc::new(Explainer { ports: ports.clone(), settings: sources.clone() });
+    work.spawn(http::serve(listener, http::routes(&ports, &settings, &handles, explain), stopping.clone()));
     yuba_source::configure(&ports, &settings.manifests).await?;
     start_workers(&mut work, &ports, sources, &stopping);
     work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));

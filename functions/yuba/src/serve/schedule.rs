@@ -1,5 +1,5 @@
 //! The scheduler's clock: ticks when something is known to be due, and at least each second, because a record that is
-//! written meanwhile may be due earlier. An idle tick reads three index entries.
+//! written meanwhile may be due earlier. An idle tick reads four index entries.
 
 use std::time::Duration;
 

@@ -164,7 +164,7 @@ fn what_is_wrong_is_named_with_its_place() {
     a: gone: the module does not exist; it is called from a/main.tf
     a: terraform 1.11.4 does not fulfil required_version ">= 1.12"
     b: b/main.tf:2: does not parse: invalid expression; expected `"`, `[`, `{`, `-`, `!`, `(`, `_`, `<`, letter or digit
-    c: c/out: the link leaves the repository
+    c: c/out: the link leaves the repository (to `/etc`), so it is not packed; remove it, or link to a path that exists inside
     c: it has .tofu files, which terraform does not read
 
     Only commits were read: nothing was changed, locked or run, and uncommitted files were not looked at.

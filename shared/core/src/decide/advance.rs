@@ -88,6 +88,7 @@ impl Draft {
         if let Some(why) = self.held_back_by_state() {
             return self.wait_for(Waiting::SharedState(why));
         }
+        self.write_down_approval_by_manifest();
         self.issue(Phase::Apply);
         self.publish(EventKind::ApplyStarted, "The apply was started.");
         true
@@ -119,7 +120,7 @@ impl Draft {
 
     /// Notes what the run waits for; nothing moves.
     pub(super) fn wait_for(&mut self, waiting: Waiting) -> bool {
-        self.note(format!("the run waits: {waiting:?}"));
+        self.note(format!("the run waits for {}", waiting.words()));
         if self.run.as_ref().is_some_and(|run| run.waits_for != waiting) {
             self.on_run(|run| run.waits_for = waiting);
         }

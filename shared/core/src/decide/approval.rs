@@ -1,9 +1,11 @@
 //! Who lets a plan be applied. Default: nobody.
 
 use super::draft::Draft;
+use crate::event::EventKind;
 use crate::id::{ContentDigest, PlanId};
-use crate::request::DecisionVerdict;
+use crate::request::{Decision, DecisionVerdict, Signed};
 use crate::run::{Run, RunKind};
+use crate::source::Definition;
 use crate::spec::ApprovePlan;
 use crate::stack::{FirstPlan, Stack};
 
@@ -36,6 +38,26 @@ impl Draft {
             ApprovePlan::Plan { digest: Some(digest), .. } => content_starts_with(content, digest),
             ApprovePlan::Plan { digest: None, .. } => is_first_plan(&self.stack, id, content),
         }
+    }
+
+    /// Where a plan id in the manifest is what approves: who put it there, and how that is known.
+    pub(super) fn write_down_approval_by_manifest(&mut self) {
+        let Some(plan) = self.run.as_ref().and_then(|run| run.plan.as_ref()) else { return };
+        let (id, content) = (plan.report.plan_id.clone(), plan.report.content);
+        let by_person = self.run.as_ref().is_some_and(|run| is_approved_by_person(run, content));
+        let named =
+            |definition: &&Definition| matches!(definition.spec.approve_plan, ApprovePlan::Plan { .. });
+        let Some(definition) = self.definition.as_ref().filter(named).filter(|_| !by_person) else { return };
+        let known_by = definition.author_known_by.as_deref().unwrap_or("nobody is named").to_owned();
+        let by = Signed {
+            who: definition.author.clone().unwrap_or_else(|| "whoever may write the manifests".to_owned()),
+            at: self.now,
+            from: format!("manifest ({known_by})"),
+            message: format!("approvePlan in {}", definition.place),
+        };
+        let message = format!("{} approved {id} in the manifest ({known_by}).", by.who);
+        self.on_run(|run| run.decisions.push(Decision { verdict: DecisionVerdict::Approve, content, by }));
+        self.publish(EventKind::PlanDecided, message);
     }
 
     /// Remembers the first plan of each id.

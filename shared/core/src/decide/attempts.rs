@@ -16,6 +16,7 @@ impl Draft {
         self.stack.outbox = pending;
         let given_up: Vec<crate::effect::PendingEffect> = given_up;
         for pending in given_up {
+            self.stack.given_up = self.stack.given_up.saturating_add(1);
             let trouble = pending.trouble.unwrap_or_default();
             match pending.effect {
                 Effect::StartTask { attempt }

@@ -8,7 +8,7 @@ use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
 use crate::id::RunId;
-use crate::request::{Outcome, Request, Signed};
+use crate::request::{Ask, Outcome, Request, Signed};
 use crate::run::{AttemptEnd, Run, RunState, Waiting};
 use crate::source::{Definition, Observation};
 use crate::stack::Stack;
@@ -80,6 +80,21 @@ impl Draft {
     pub(super) fn answer(&mut self, outcome: Outcome) {
         if let Some(request) = &mut self.request {
             request.outcome = outcome;
+        }
+    }
+
+    /// Names the run that the request came to, once all that follows from it was decided: the one that was made of it,
+    /// or none while that is still to be made.
+    pub(super) fn name_run_of_request(&mut self) {
+        let made = self.stack.latest.filter(|latest| self.before.0.latest != Some(*latest));
+        let Some(request) = &mut self.request else { return };
+        // What these concern is known before anything follows from it.
+        if matches!(request.ask, Ask::Cancel { .. } | Ask::Reject | Ask::Suspend | Ask::Adopt(_)) {
+            return;
+        }
+        let waits = self.stack.asked.as_ref().is_some_and(|asked| asked.by == request.by);
+        if let Outcome::Done { run, .. } = &mut request.outcome {
+            *run = if waits { None } else { made.or(*run) };
         }
     }
 

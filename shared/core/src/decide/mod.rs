@@ -118,6 +118,9 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
         draft.hear_request();
     }
     draft.advance();
+    if matches!(message.cause, Cause::Request(_)) {
+        draft.name_run_of_request();
+    }
     draft.finish()
 }
 

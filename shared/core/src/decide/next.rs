@@ -181,7 +181,7 @@ impl Draft {
         if new.base == Base::Wanted {
             self.stack.planned = Some(run.wanted.clone());
         }
-        self.note(format!("run {} is queued ({:?})", run.number, run.kind));
+        self.note(format!("run {} is queued ({})", run.number, run.kind));
         self.run = Some(run);
         self.publish(EventKind::RunQueued, "A run was queued.");
         let problems = self.observation.as_ref().map(|seen| seen.problems.clone()).unwrap_or_default();

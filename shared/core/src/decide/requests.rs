@@ -37,7 +37,12 @@ impl Draft {
             }
             Err(Refusal(message)) => Outcome::Refused { message },
         };
-        self.note(format!("request {} by {}: {outcome:?}", request.id, request.by.who));
+        let word = match &outcome {
+            Outcome::Pending => "pending".to_owned(),
+            Outcome::Done { message, .. } => message.clone(),
+            Outcome::Refused { message } => format!("refused: {message}"),
+        };
+        self.note(format!("request {} by {}: {word}", request.id, request.by.who));
         self.answer(outcome);
     }
 

@@ -3,9 +3,11 @@
 use super::approval::is_first_plan;
 use super::draft::Draft;
 use super::reports::drift_sentence;
-use crate::id::Phase;
+use crate::id::{Phase, PlanId};
 use crate::run::{Run, RunKind, RunState, Waiting};
-use crate::stack::{Ready, Shown, Stack};
+use crate::spec::ApprovePlan;
+use crate::stack::{Ready, Shown};
+use crate::time::Timestamp;
 
 impl Draft {
     /// How the stack stands now.
@@ -22,7 +24,8 @@ impl Draft {
         let refused = run.spec.write_outputs.is_some() && self.stack.outputs_written.is_none();
         let only_looked = run.state == RunState::Unchanged && run.kind == RunKind::Drift;
         // That nothing drifted does not write outputs that are owed.
-        if run.state == RunState::Superseded || (only_looked && refused && self.stack.applied.is_some()) {
+        let as_before = only_looked && refused && self.stack.applied.is_some();
+        if run.state == RunState::Superseded || as_before || is_destruction_not_wanted(run) {
             return None;
         }
         let (ready, status) = self.ended_ready_and_status(run);
@@ -35,13 +38,10 @@ impl Draft {
             return (Ready::Unknown, "No manifest names it".to_owned());
         };
         if let Some(at) = definition.vanished {
-            return (
-                Ready::Unknown,
-                format!("Vanished from the manifests at {at}; nothing of it was destroyed"),
-            );
+            return self.vanished(at);
         }
         if let Some(run) = &self.run {
-            return (under_way_ready(run, settled.ready), under_way(run, &self.stack));
+            return (under_way_ready(run, settled.ready), self.under_way(run));
         }
         if let Some(sentence) = self.shared_state_sentence() {
             return (Ready::False, sentence);
@@ -56,6 +56,75 @@ impl Draft {
             return (Ready::Unknown, "Source is not ready: nothing was found in it yet".to_owned());
         }
         (settled.ready, settled.status.clone())
+    }
+
+    /// A stack that no manifest names any more: what is under way, or else what is left of it.
+    fn vanished(&self, at: Timestamp) -> (Ready, String) {
+        let settled = &self.stack.settled;
+        let applied = self.stack.applied.as_ref();
+        let status = match &self.run {
+            Some(run) if run.state == RunState::AwaitingApproval => format!(
+                "{}; vanished from the manifests at {at}: `yuba approve` or `yuba reject` decides",
+                plan_generated(run)
+            ),
+            Some(run) => format!("{}; vanished from the manifests at {at}", self.under_way(run)),
+            None if applied.is_some_and(|applied| applied.destroyed) => {
+                format!("Vanished from the manifests at {at}, and destroyed")
+            }
+            None if settled.state == "failed" => {
+                return (Ready::False, format!("{}; vanished from the manifests at {at}", settled.status));
+            }
+            None => format!("Vanished from the manifests at {at}; nothing of it was destroyed"),
+        };
+        (Ready::Unknown, status)
+    }
+
+    fn under_way(&self, run: &Run) -> String {
+        match (run.state, &run.waits_for) {
+            (_, Waiting::Dependencies(blocked)) => format!("Waiting for dependencies: {}", blocked.join("; ")),
+            (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
+            (_, Waiting::SharedState(why)) => why.clone(),
+            (_, Waiting::Unpause) => "Approved; waiting for the installation's pause to end".to_owned(),
+            (RunState::Queued, _) => "Queued".to_owned(),
+            (RunState::Planning, _) if run.kind == RunKind::Drift => {
+                format!("Checking for drift: {}", run.revision)
+            }
+            (RunState::Planning, _) => format!("Terraform Planning: {}", run.revision),
+            (RunState::Applying, _) => format!("Applying: {}", run.revision),
+            (RunState::AwaitingAdoption, _) => {
+                "First plan waits: no backend is named and no state is here; say `yuba adopt` (--new or --state FILE)".to_owned()
+            }
+            _ => self.awaiting_approval(run),
+        }
+    }
+
+    fn awaiting_approval(&self, run: &Run) -> String {
+        let Some(plan) = &run.plan else { return "Plan generated".to_owned() };
+        let (id, content) = (&plan.report.plan_id, plan.report.content);
+        let exact = format!("{id}@{}", content.short());
+        if run.expects.is_some_and(|expected| expected != content) {
+            return format!(
+                "Plan generated: it differs from the drift that was to be put right; approve {exact} to apply it"
+            );
+        }
+        let named = if is_first_plan(&self.stack, id, content) { id.to_string() } else { exact.clone() };
+        match self.approves_nothing(id) {
+            Some(written) => format!(
+                "Plan generated: approvePlan: \"{written}\" approves nothing: another plan waits. Set approvePlan: \"{exact}\" to approve this plan."
+            ),
+            None => format!("Plan generated: set approvePlan: \"{named}\" to approve this plan."),
+        }
+    }
+
+    /// What the manifest names as approved, where that is a plan of the waiting one's id. It waits, so another is meant.
+    fn approves_nothing(&self, id: &PlanId) -> Option<String> {
+        match &self.definition.as_ref()?.spec.approve_plan {
+            ApprovePlan::Plan { id: named, digest: Some(digest) } if named == id => {
+                Some(format!("{named}@{digest}"))
+            }
+            ApprovePlan::Plan { id: named, digest: None } if named == id => Some(named.to_string()),
+            _ => None,
+        }
     }
 
     fn ended_ready_and_status(&self, run: &Run) -> (Ready, String) {
@@ -94,38 +163,18 @@ fn under_way_ready(run: &Run, before: Ready) -> Ready {
     }
 }
 
-fn under_way(run: &Run, stack: &Stack) -> String {
-    match (run.state, &run.waits_for) {
-        (_, Waiting::Dependencies(blocked)) => format!("Waiting for dependencies: {}", blocked.join("; ")),
-        (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
-        (_, Waiting::SharedState(why)) => why.clone(),
-        (_, Waiting::Unpause) => "Approved; waiting for the installation's pause to end".to_owned(),
-        (RunState::Queued, _) => "Queued".to_owned(),
-        (RunState::Planning, _) if run.kind == RunKind::Drift => format!("Checking for drift: {}", run.revision),
-        (RunState::Planning, _) => format!("Terraform Planning: {}", run.revision),
-        (RunState::Applying, _) => format!("Applying: {}", run.revision),
-        (RunState::AwaitingAdoption, _) => {
-            "First plan waits: no backend is named and no state is here; say `yuba adopt` (--new or --state FILE)".to_owned()
-        }
-        _ => awaiting_approval(run, stack),
-    }
+/// A destruction that a person asked for and somebody decided against: the stack stands as it stood before.
+fn is_destruction_not_wanted(run: &Run) -> bool {
+    run.kind == RunKind::Destroy
+        && run.asked_by.is_some()
+        && matches!(run.state, RunState::Discarded | RunState::Cancelled)
 }
 
-fn awaiting_approval(run: &Run, stack: &Stack) -> String {
-    let Some(plan) = &run.plan else { return "Plan generated".to_owned() };
-    let id = &plan.report.plan_id;
-    match run.expects {
-        Some(expected) if expected != plan.report.content => format!(
-            "Plan generated: it differs from the drift that was to be put right; approve {id}@{} to apply it",
-            plan.report.content.short()
-        ),
-        _ if !is_first_plan(stack, id, plan.report.content) => {
-            format!(
-                "Plan generated: set approvePlan: \"{id}@{}\" to approve this plan.",
-                plan.report.content.short()
-            )
-        }
-        _ => format!("Plan generated: set approvePlan: \"{id}\" to approve this plan."),
+fn plan_generated(run: &Run) -> String {
+    let what = if run.kind == RunKind::Destroy { "Destroy plan" } else { "Plan" };
+    match &run.plan {
+        Some(plan) => format!("{what} generated: {}@{}", plan.report.plan_id, plan.report.content.short()),
+        None => format!("{what} generated"),
     }
 }
 

@@ -23,6 +23,22 @@ pub(super) fn read(text: &str) -> Vec<Document> {
     chunks(text).into_iter().flat_map(|(first_line, chunk)| read_chunk(first_line, &chunk)).collect()
 }
 
+/// Reads a file that says it is JSON: one document. JSON is YAML, so it is read as that once it is known to be JSON.
+pub(super) fn read_json(text: &str) -> Vec<Document> {
+    let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match serde_json::from_str::<serde::de::IgnoredAny>(bare) {
+        Ok(_) => read_chunk(0, bare),
+        Err(error) => {
+            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            let spot = Spot { line: number(error.line()), column: number(error.column()).max(1) };
+            let text = error.to_string();
+            let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+            let message = format!("not JSON, as the file's name says it is: {what}");
+            vec![Document { root: None, faults: vec![Fault { spot, message }], text: bare.to_owned() }]
+        }
+    }
+}
+
 /// The parts between `---` lines, each with the number of the lines before it.
 fn chunks(text: &str) -> Vec<(u32, String)> {
     let mut chunks: Vec<(u32, String)> = vec![(0, String::new())];

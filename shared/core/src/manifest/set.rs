@@ -167,12 +167,18 @@ pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
             });
             continue;
         }
-        for document in parse::read(&file.text) {
+        let documents =
+            if is_json(&file.path) { parse::read_json(&file.text) } else { parse::read(&file.text) };
+        for document in documents {
             drafts.read(&file.path, document);
         }
     }
     checks::all(&mut drafts);
     drafts.finish()
+}
+
+fn is_json(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("json"))
 }
 
 impl Drafts {

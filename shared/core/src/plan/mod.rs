@@ -10,6 +10,7 @@ mod entry;
 mod keep;
 pub mod lock;
 pub mod mask;
+mod narrow;
 mod read;
 pub mod redact;
 pub mod render;
@@ -22,6 +23,7 @@ mod walk;
 mod writer;
 
 pub use differ::{SENSITIVE, UNKNOWN};
+pub use narrow::{NothingThere, is_under};
 pub use read::{PlanRead, read};
 pub use sniff::ReadPlanError;
 pub use style::Styles;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::narrow::is_under;
 use super::style::{Paint, Styles};
 use super::summary::{
     Action, AttributeChange, FailedCheck, OutputChange, PlanSummary, ResourceChange, ResourceDrift,
@@ -20,9 +21,7 @@ pub struct View<'a> {
 impl View<'_> {
     /// Whether `address` lies at or under the address that is asked for.
     fn shows(&self, address: &str) -> bool {
-        let Some(wanted) = self.address else { return true };
-        let rest = address.strip_prefix(wanted);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        self.address.is_none_or(|wanted| is_under(address, wanted))
     }
 }
 
@@ -146,10 +145,15 @@ fn closing(summary: &PlanSummary, view: &View<'_>, shown: usize) -> String {
     if summary.errored {
         text.push_str("Planning failed half-way: this is not all.\n");
     }
-    if let Some(address) = view.address {
-        let _ = writeln!(text, "Narrowed to {address}: {shown} of {} changes.", summary.changes.len());
-    }
     let words = if summary.has_changes { summary.counts.sentence() } else { "no changes".to_owned() };
+    if let Some(address) = view.address {
+        let part = summary.narrowed(address).map(|part| part.counts.sentence()).unwrap_or_default();
+        let colon = if part.is_empty() { "" } else { ": " };
+        let all = summary.changes.len();
+        let _ = writeln!(text, "Narrowed to {address}, {shown} of {all} changes{colon}{part}.");
+        let _ = writeln!(text, "The whole plan: {words}.");
+        return text;
+    }
     let _ = writeln!(text, "Plan: {words}.");
     text
 }
@@ -237,8 +241,8 @@ mod tests {
         assert!(["module.a", "module.a.t.r", "module.a.t.r[0]"].into_iter().all(narrowed));
         assert!(!["modul", "module.a.t.r[0].x", "t.r"].into_iter().any(narrowed));
         insta::assert_snapshot!(check(REPLACE, Some("module.b")), @"
-        Narrowed to module.b: 0 of 1 changes.
-        Plan: 1 to add, 0 to change, 1 to destroy.
+        Narrowed to module.b, 0 of 1 changes.
+        The whole plan: 1 to add, 0 to change, 1 to destroy.
         ");
     }
 

@@ -54,6 +54,14 @@ pub enum FetchError {
         /// The URL.
         url: String,
     },
+    /// The repository's ids are not SHA-1.
+    #[error(
+        "{url} has SHA-256 object ids (git's object format `sha256`); repositories with SHA-1 ids are read"
+    )]
+    ObjectFormat {
+        /// The URL.
+        url: String,
+    },
     /// The reference does not exist.
     #[error("{url} has no {reference}{}", nearest.as_ref().map(|name| format!("; the nearest name is `{name}`")).unwrap_or_default())]
     NoReference {
@@ -141,6 +149,7 @@ impl FetchError {
             | Self::Untrusted { .. }
             | Self::NoRepository { .. }
             | Self::Empty { .. }
+            | Self::ObjectFormat { .. }
             | Self::NoReference { .. }
             | Self::Reference { .. }
             | Self::NoGit { .. } => true,
@@ -165,6 +174,9 @@ pub(super) fn classify(url: &str, host: &str, stderr: &str) -> FetchError {
     if has(&["SSL certificate problem", "certificate verification failed", "certificate signer not trusted"])
     {
         return FetchError::Untrusted { host: host.to_owned(), said };
+    }
+    if has(&["mismatched algorithms", "unknown object format 'sha256'"]) {
+        return FetchError::ObjectFormat { url };
     }
     if has(&["does not appear to be a git repository", "dubious ownership"]) && host.is_empty() {
         return FetchError::NoRepository { url, said };
@@ -233,6 +245,7 @@ mod tests {
             "Host key verification failed.\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.",
             "fatal: unable to access 'https://git.example/x/': Could not resolve host: git.example",
             "fatal: unable to access 'https://git.example/x/': The requested URL returned error: 503",
+            "fatal: mismatched algorithms: client sha1; server sha256",
             "fatal: something new",
         ];
         insta::assert_snapshot!(cases.map(case).join("\n"), @r"
@@ -240,6 +253,7 @@ mod tests {
         permanent: the key of git.example is not in known_hosts: Host key verification failed.; Could not read from remote repository.; add the host's true key to `known_hosts` in the source's secret
         transient: https://git.example/x could not be reached: unable to access 'https://git.example/x/': Could not resolve host: git.example
         transient: https://git.example/x could not be reached: unable to access 'https://git.example/x/': The requested URL returned error: 503
+        permanent: https://git.example/x has SHA-256 object ids (git's object format `sha256`); repositories with SHA-1 ids are read
         transient: git could not fetch https://git.example/x: something new
         ");
     }

@@ -13,6 +13,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
 use async_trait::async_trait;
@@ -25,6 +26,11 @@ use yuba_ports::{LaunchOutcome, Launcher, PortError, StartTask, TaskStatus};
 
 use crate::outside::without_own;
 use ticket::{Condition, Ticket};
+
+/// How long the lock and the log of a task that has ended are kept.
+const TASK_KEPT: Duration = Duration::from_hours(7 * 24);
+/// How often is looked for those that are over.
+const PRUNE_EVERY: Duration = Duration::from_hours(1);
 
 /// When to ask again where there is no room.
 const NO_ROOM: Span = Span::seconds(1);
@@ -59,6 +65,7 @@ pub struct LocalLauncher(Arc<Inner>);
 struct Inner {
     settings: LauncherSettings,
     running: Mutex<HashSet<AttemptId>>,
+    pruned: Mutex<Option<SystemTime>>,
     stopped: UnboundedSender<AttemptId>,
 }
 
@@ -67,7 +74,8 @@ impl LocalLauncher {
     /// stopped, with all that it started; also of those that did before.
     pub fn open(settings: LauncherSettings, stopped: UnboundedSender<AttemptId>) -> io::Result<Self> {
         let settings = LauncherSettings { environment: without_own(settings.environment), ..settings };
-        let inner = Arc::new(Inner { settings, running: Mutex::default(), stopped });
+        let inner =
+            Arc::new(Inner { settings, running: Mutex::default(), pruned: Mutex::default(), stopped });
         for attempt in ticket::attempts_in(&inner.settings.directory)? {
             inner.meet_again(attempt)?;
         }
@@ -183,10 +191,27 @@ impl Inner {
                 tracing::error!(%attempt, %error, "a task's lock cannot be watched");
             }
             self.running().remove(&attempt);
+            if let Err(error) = self.prune(&ticket) {
+                tracing::warn!(%error, "files of tasks that ended long ago cannot be removed");
+            }
             // Nobody listens where the server is about to end; the next one looks for itself.
             let _ = self.stopped.send(attempt);
         };
         thread::Builder::new().name(format!("task {attempt}")).spawn(watch).map(drop)
+    }
+
+    /// Removes the files of tasks that ended long before the one that has just ended, at most once an hour.
+    fn prune(&self, ended: &Ticket) -> io::Result<()> {
+        let now = ended.ended_at()?;
+        let mut last = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        let recently =
+            last.is_some_and(|last| now.duration_since(last).is_ok_and(|since| since < PRUNE_EVERY));
+        let (Some(before), false) = (now.checked_sub(TASK_KEPT), recently) else { return Ok(()) };
+        *last = Some(now);
+        for attempt in ticket::attempts_in(&self.settings.directory)? {
+            self.ticket(attempt).remove_if_ended_before(before)?;
+        }
+        Ok(())
     }
 
     fn describe(&self, attempt: AttemptId) -> io::Result<TaskStatus> {

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use yuba_core::id::AttemptId;
 
@@ -75,6 +75,29 @@ impl Ticket {
         match start(Stdio::from(file.try_clone()?)) {
             Ok(child) => file.write_all(child.id().to_string().as_bytes()).map(|()| child),
             Err(error) => fs::remove_file(&self.lock).and(Err(error)),
+        }
+    }
+
+    /// Removes the files of a task that ended before a point in time; one that may live keeps them.
+    pub(super) fn remove_if_ended_before(&self, before: SystemTime) -> io::Result<bool> {
+        if self.ended_at()? >= before || self.condition()? != Condition::Used {
+            return Ok(false);
+        }
+        // The lock goes last: by it the others are found.
+        for path in [self.lock.with_extension("log"), self.lock.with_extension("end"), self.lock.clone()] {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// When it was noted how the task ended; where it was not, when it started.
+    pub(super) fn ended_at(&self) -> io::Result<SystemTime> {
+        match fs::metadata(self.lock.with_extension("end")) {
+            Err(error) if error.kind() == ErrorKind::NotFound => fs::metadata(&self.lock)?.modified(),
+            found => found?.modified(),
         }
     }
 

@@ -3,5 +3,6 @@
 mod drift;
 mod faults;
 mod runs;
+mod shown;
 mod states;
 mod world;

@@ -53,6 +53,7 @@ impl World {
             place: "flux/network.yaml:1".to_owned(),
             vanished: None,
             author: None,
+            author_known_by: None,
         };
         Self {
             now,
@@ -102,6 +103,7 @@ impl World {
             }],
             changed_count: 1,
             problems: Vec::new(),
+            notices: Vec::new(),
             commit: CommitFacts {
                 id: commit.parse().unwrap(),
                 author: "ada".to_owned(),
@@ -120,6 +122,12 @@ impl World {
         self.wake(Cause::Definition { set, snapshot });
     }
 
+    /// The manifest is taken away.
+    pub(super) fn vanishes(&mut self) {
+        self.definition.vanished = Some(self.now);
+        self.edit(|_| {});
+    }
+
     /// Time passes, and the scheduler wakes what is due.
     pub(super) fn passes(&mut self, span: Span) {
         self.now = self.now + span;
@@ -130,6 +138,11 @@ impl World {
 
     /// Somebody asks; what they are told.
     pub(super) fn ask(&mut self, ask: Ask) -> String {
+        self.ask_for_run(ask).0
+    }
+
+    /// The same, and the run that is named.
+    pub(super) fn ask_for_run(&mut self, ask: Ask) -> (String, Option<RunId>) {
         self.ids += 1;
         let id = RequestId(Ulid::from_parts(3, u128::from(self.ids)));
         let by =
@@ -137,9 +150,9 @@ impl World {
         let request = Request { id, stack: self.stack.id, by, ask, outcome: Outcome::Pending };
         let decision = self.decide(Cause::Request(id), Some(request), None);
         match decision.request.unwrap().outcome {
-            Outcome::Pending => "pending".to_owned(),
-            Outcome::Done { message, .. } => message,
-            Outcome::Refused { message } => format!("refused: {message}"),
+            Outcome::Pending => ("pending".to_owned(), None),
+            Outcome::Done { message, run } => (message, run),
+            Outcome::Refused { message } => (format!("refused: {message}"), None),
         }
     }
 

@@ -1,0 +1,129 @@
+//! The verbs that ask a server, through the real binary, against the API over a world in memory.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs::OpenOptions;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use yuba_api::{Api, Explain, Unexplained, router};
+use yuba_core::id::StackName;
+use yuba_core::job::{attempt_prefix, object};
+use yuba_core::record::StackAlias;
+use yuba_core::run::Run;
+use yuba_core::stack::Stack;
+use yuba_core::time::Timestamp;
+use yuba_core::why::Why;
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::records::put_any;
+use yuba_ports::{Blobs, PutMode, Store};
+
+const PLAN: &str = r#"{"format_version":"1.2","resource_changes":[
+    {"address":"toy.a","type":"toy","change":{"actions":["create"],"before":null,"after":{"x":1}}},
+    {"address":"toy.b","type":"toy","change":{"actions":["delete"],"before":{},"after":null}}]}"#;
+
+/// Knows the revision `main` alone.
+struct Knows;
+
+#[async_trait::async_trait]
+impl Explain for Knows {
+    async fn why(&self, _: &StackName, revision: Option<&str>) -> Result<Why, Unexplained> {
+        match revision {
+            None | Some("main") => Ok(Why::NoRun { reason: "nobody asked".to_owned() }),
+            Some(other) => Err(Unexplained::Unknown(format!("revision `{other}` is not known"))),
+        }
+    }
+}
+
+/// A server with one stack whose last run has a plan. It ends with the value.
+struct Server {
+    _runtime: Runtime,
+    url: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let world = MemoryWorld::new();
+        runtime.block_on(fill(&world));
+        let api = Api::new(world.ports(), SecretString::from("secret"), Arc::new(Knows));
+        runtime.spawn(async move { axum::serve(listener, router(api)).await });
+        Self { _runtime: runtime, url }
+    }
+
+    /// What `yuba` prints, and its exit code where that is not 0.
+    fn yuba(&self, arguments: &[&str]) -> String {
+        self.yuba_to(arguments, Stdio::piped())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
+    fn yuba_to(&self, arguments: &[&str], stdout: Stdio) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_yuba"));
+        command.args(arguments).env("YUBA_SERVER", &self.url).env("YUBA_TOKEN", "secret");
+        command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+        let output = command.spawn().and_then(std::process::Child::wait_with_output);
+        let output = output.unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => text.into_owned(),
+            code => format!("{text}exit code {}\n", code.unwrap_or(-1)),
+        }
+    }
+}
+
+async fn fill(world: &MemoryWorld) {
+    let golden = include_str!("../../../../shared/core/tests/golden/run.v1.json");
+    let run: Run = serde_json::from_str(golden).unwrap();
+    let mut stack = Stack::new(run.stack, run.name.clone(), Timestamp(1_796_034_987_858));
+    stack.latest = Some(run.id);
+    let alias = StackAlias { name: run.name.clone(), stack: run.stack };
+    let writes = [put_any(&stack), put_any(&alias), put_any(&run)].map(Result::unwrap);
+    world.store.commit(writes.to_vec()).await.unwrap();
+    let summary = yuba_core::plan::read(PLAN.as_bytes()).unwrap().summary;
+    let key = format!("{}{}", attempt_prefix(run.stack, run.attempts.first().unwrap().id), object::SUMMARY);
+    world.blobs.put(&key, &serde_json::to_vec(&summary).unwrap(), PutMode::Replace).await.unwrap();
+}
+
+#[test]
+fn a_plan_is_narrowed_with_its_own_counts_and_an_unknown_address_is_an_error() {
+    let server = Server::start();
+    insta::assert_snapshot!(server.yuba(&["show", "plan", "network-prod", "--address", "toy.a"]), @r#"
+    + toy.a will be created
+        + x: 1
+
+    Narrowed to toy.a, 1 of 2 changes: 1 to add, 0 to change, 0 to destroy.
+    The whole plan: 1 to add, 0 to change, 1 to destroy.
+    "#);
+    insta::assert_snapshot!(server.yuba(&["show", "plan", "network-prod", "--address", "toy.c"]), @r#"
+    error: nothing in the plan is at or under `toy.c`; near are toy.a, toy.b
+    exit code 1
+    "#);
+}
+
+#[test]
+fn a_revision_that_is_not_known_is_an_error() {
+    let server = Server::start();
+    insta::assert_snapshot!(server.yuba(&["why", "network-prod"]), @"there is no run yet: nobody asked");
+    insta::assert_snapshot!(server.yuba(&["why", "network-prod", "0123456789"]), @r#"
+    error: revision `0123456789` is not known
+    exit code 1
+    "#);
+}
+
+#[test]
+fn a_full_disk_is_told_and_a_reader_that_went_away_is_not() {
+    let server = Server::start();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    insta::assert_snapshot!(server.yuba_to(&["get", "stacks"], full.into()), @r#"
+    error: cannot write to standard output: No space left on device (os error 28)
+    exit code 1
+    "#);
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    insta::assert_snapshot!(server.yuba_to(&["get", "stacks"], closed.into()), @"");
+}

@@ -1,0 +1,88 @@
+//! What lists show, and what is written down of who decided.
+
+use super::world::World;
+use crate::request::Ask;
+use crate::run::{RunKind, RunState};
+use crate::spec::ApprovePlan;
+
+const APPROVE: Ask = Ask::Approve { plan: None, digest: None };
+
+fn auto(spec: &mut crate::spec::StackSpec) {
+    spec.approve_plan = ApprovePlan::Auto;
+}
+
+#[test]
+fn a_vanished_stack_shows_the_destruction_that_waits() {
+    let mut world = World::applied(auto);
+    world.vanishes();
+    insta::assert_snapshot!(world.shown(), @"Unknown: Vanished from the manifests at 2026-11-30T00:53:20Z; nothing of it was destroyed");
+    world.ask(Ask::Destroy);
+    world.planned("gone");
+    assert_eq!((world.run().kind, world.run().state), (RunKind::Destroy, RunState::AwaitingApproval));
+    insta::assert_snapshot!(world.shown(), @"Unknown: Destroy plan generated: plan-main-aaaaaaaaaa@283bb9deef02; vanished from the manifests at 2026-11-30T00:53:20Z: `yuba approve` or `yuba reject` decides");
+    world.ask(APPROVE);
+    world.reports_applied();
+    insta::assert_snapshot!(world.shown(), @"Unknown: Vanished from the manifests at 2026-11-30T00:53:20Z, and destroyed");
+}
+
+#[test]
+fn a_destruction_that_was_rejected_leaves_the_stack_as_it_stood() {
+    let mut world = World::applied(auto);
+    let before = world.shown();
+    world.vanishes();
+    world.ask(Ask::Destroy);
+    world.planned("gone");
+    world.ask(Ask::Reject);
+    assert_eq!(world.run().state, RunState::Discarded);
+    world.definition.vanished = None;
+    world.edit(|_| {});
+    assert_eq!(world.shown(), before);
+}
+
+#[test]
+fn an_approval_in_the_manifest_that_approves_nothing_is_told() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    let id = world.run().revision.plan_id();
+    let wrong = ApprovePlan::Plan { id, digest: Some("000000000000".to_owned()) };
+    world.edit(|spec| spec.approve_plan = wrong);
+    insta::assert_snapshot!(world.shown(), @r#"Unknown: Plan generated: approvePlan: "plan-main-aaaaaaaaaa@000000000000" approves nothing: another plan waits. Set approvePlan: "plan-main-aaaaaaaaaa@a7937b64b8ca" to approve this plan."#);
+}
+
+#[test]
+fn an_approval_in_the_manifest_is_written_down_with_how_its_author_is_known() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    let id = world.run().revision.plan_id();
+    world.definition.author = Some("ada".to_owned());
+    world.definition.author_known_by = Some("pusher, verified by github".to_owned());
+    world.edit(|spec| spec.approve_plan = ApprovePlan::Plan { id, digest: None });
+    assert_eq!(world.run().state, RunState::Applying);
+    let by = &world.run().decisions.first().unwrap().by;
+    assert_eq!((by.who.as_str(), by.from.as_str()), ("ada", "manifest (pusher, verified by github)"));
+}
+
+#[test]
+fn a_request_names_the_run_that_was_made_of_it() {
+    let mut world = World::applied(auto);
+    let first = world.run().id;
+    let (_, run) = world.ask_for_run(Ask::Reconcile);
+    assert_eq!((world.run().kind, Some(world.run().id)), (RunKind::Drift, run));
+    assert_ne!(Some(first), run);
+    let (_, none) = world.ask_for_run(Ask::Replan);
+    assert_eq!(none, None, "it is made when the drift check has ended");
+    let (_, current) = world.ask_for_run(Ask::Cancel { run: None });
+    assert_eq!(current, run);
+}
+
+#[test]
+fn an_effect_that_was_given_up_is_counted_for_good() {
+    let mut world = World::applied(auto);
+    let pending = world.stack.outbox.first_mut().unwrap();
+    pending.given_up = true;
+    world.edit(|_| {});
+    world.edit(|_| {});
+    assert_eq!(world.stack.given_up, 1);
+}
