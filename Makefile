@@ -6,7 +6,7 @@ DATA ?= .yuba/data
 LISTEN ?= 127.0.0.1:8420
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test lint unit schema bench deny fmt clean
+.PHONY: help setup build release demo serve test lint unit simulate simulate-long schema bench deny fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -37,6 +37,12 @@ lint: setup
 unit: setup
 	@tests/setup.sh tests
 	$(CARGO) test --locked --workspace --no-fail-fast
+
+simulate: ## simulate a million steps with faults; SEED=n tells the shortest history of one that fails
+	$(CARGO) run --locked --quiet -p yuba-simulation -- $(if $(SEED),--seed $(SEED))
+
+simulate-long: ## simulate a hundred million steps
+	$(CARGO) run --locked --quiet -p yuba-simulation -- --steps 100000000
 
 schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
 	$(CARGO) run --locked -p yuba-core --example schema

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::draft::Draft;
 use crate::id::{InputsDigest, SecretName};
-use crate::spec::{StackSpec, ValuesKind};
+use crate::spec::{ApprovePlan, StackSpec, ValuesKind};
 use crate::stack::Wanted;
 
 impl Draft {
@@ -27,9 +27,10 @@ impl Draft {
 }
 
 /// Digest of the settings that a plan depends on. Never approvePlan, suspend, intervals or labels: an approval written
-/// into the manifest must not change the plan that it approves.
+/// into the manifest must not change the plan that it approves. That nothing is to be applied at all is one: a stack
+/// whose drift alone was looked for is planned anew once it may be applied.
 pub fn settings_digest(spec: &StackSpec) -> InputsDigest {
-    let settings = json!({
+    let mut settings = json!({
         "source": spec.source,
         "path": spec.path,
         "vars": spec.vars,
@@ -43,6 +44,9 @@ pub fn settings_digest(spec: &StackSpec) -> InputsDigest {
         "write_outputs": spec.write_outputs,
         "planned_only": spec.planned_only_because(),
     });
+    if let Some(settings) = settings.as_object_mut().filter(|_| spec.approve_plan == ApprovePlan::Disable) {
+        settings.insert("watched_only".to_owned(), true.into());
+    }
     InputsDigest::of(settings.to_string().as_bytes())
 }
 

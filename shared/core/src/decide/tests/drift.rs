@@ -111,6 +111,18 @@ fn no_drift_is_said_with_the_revision() {
 }
 
 #[test]
+fn a_stack_that_is_no_longer_disabled_is_planned_to_be_applied() {
+    let mut world = World::new(|spec| spec.approve_plan = ApprovePlan::Disable);
+    world.push("a");
+    world.planned("everything");
+    assert_eq!(world.states(), "drifted");
+    world.edit(|spec| spec.approve_plan = ApprovePlan::Auto);
+    assert_eq!(world.run().kind, RunKind::Tracked);
+    world.planned("everything");
+    assert_eq!(world.states(), "drifted applying");
+}
+
+#[test]
 fn a_disabled_stack_only_looks_for_drift() {
     let mut world = World::new(|spec| spec.approve_plan = ApprovePlan::Disable);
     world.push("a");

@@ -1,0 +1,106 @@
+//! What may go wrong, and how often.
+
+use yuba_core::time::Span;
+
+use crate::chance::Chance;
+
+/// What happens to one call of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It is refused for now: too many calls.
+    Throttled,
+    /// It fails before it does anything.
+    Failed,
+    /// It fails, and trying again would fail too.
+    Refused,
+    /// It does what it was asked, and the answer is lost.
+    AnswerLost,
+    /// A commit loses a race that was none.
+    Conflict,
+}
+
+/// How often things go wrong in one simulation: times of a thousand. Each seed has rates of its own, so that some
+/// simulations are calm but for one kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Rates {
+    /// A call of a port is throttled.
+    pub(crate) throttled: u32,
+    /// A call of a port fails.
+    pub(crate) failed: u32,
+    /// A call of a port is refused for good.
+    pub(crate) refused: u32,
+    /// The answer of a call is lost.
+    pub(crate) answer_lost: u32,
+    /// A commit loses a race.
+    pub(crate) conflict: u32,
+    /// A process crashes where it stands.
+    pub(crate) crash: u32,
+    /// A process sleeps where it stands, for up to 20 minutes.
+    pub(crate) sleep: u32,
+    /// A request or an answer between two parts is lost.
+    pub(crate) network: u32,
+    /// A task is killed.
+    pub(crate) kill: u32,
+    /// A task never starts, or starts late.
+    pub(crate) start: u32,
+    /// Something fails in the cloud while a plan is applied.
+    pub(crate) cloud: u32,
+    /// A message is sent twice.
+    pub(crate) duplicate: u32,
+    /// Entries of an index lag behind their records.
+    pub(crate) lag: u32,
+    /// Clocks differ by up to so many milliseconds.
+    pub(crate) skew: i64,
+    /// How often people act.
+    pub(crate) people: u32,
+}
+
+impl Rates {
+    /// The rates of a simulation.
+    pub(crate) fn of(chance: &mut Chance) -> Self {
+        let mut rate = |most: i64| match chance.below(4) {
+            0 => 0,
+            1 => u32::try_from(chance.between(0, most / 8)).unwrap_or(0),
+            _ => u32::try_from(chance.between(most / 8, most)).unwrap_or(0),
+        };
+        Self {
+            throttled: rate(40),
+            failed: rate(60),
+            refused: rate(5),
+            answer_lost: rate(60),
+            conflict: rate(150),
+            crash: rate(60),
+            sleep: rate(40),
+            network: rate(200),
+            kill: rate(100),
+            start: rate(300),
+            cloud: rate(300),
+            duplicate: rate(150),
+            lag: rate(500),
+            skew: i64::from(rate(60)) * 1000,
+            people: rate(60) + 10,
+        }
+    }
+
+    /// Nothing goes wrong, and nobody acts.
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    /// What happens to a call.
+    pub(crate) fn call(&self, chance: &mut Chance, is_commit: bool) -> Option<Fault> {
+        let conflict = if is_commit { self.conflict } else { 0 };
+        let faults = [
+            (self.throttled, Fault::Throttled),
+            (self.failed, Fault::Failed),
+            (self.refused, Fault::Refused),
+            (self.answer_lost, Fault::AnswerLost),
+            (conflict, Fault::Conflict),
+        ];
+        let total: u32 = faults.iter().map(|(rate, _)| rate).sum();
+        if chance.permille(total) { chance.weighted(&faults) } else { None }
+    }
+}
+
+/// How long a throttled caller is asked to wait.
+pub(crate) const THROTTLE: Span = Span::seconds(5);

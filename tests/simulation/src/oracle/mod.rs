@@ -1,0 +1,143 @@
+//! What must hold, checked over the whole history: the seven invariants of the design, as the records are written, as
+//! tasks act, and once everything has settled.
+
+mod acts;
+mod records;
+pub(crate) mod settled;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use yuba_core::attempt::Attempt;
+use yuba_core::event::Event;
+use yuba_core::id::{AttemptId, ContentDigest, RunId, StackId};
+use yuba_core::run::Run;
+use yuba_core::source::{Definition, Observation};
+use yuba_core::stack::Stack;
+
+use crate::world::State;
+
+/// Something happened that must not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Which of the invariants it breaks, as the design numbers them.
+    pub invariant: u8,
+    /// What happened.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "invariant {}: {}", self.invariant, self.what)
+    }
+}
+
+/// What was seen so far, and the first violation.
+#[derive(Debug, Default)]
+pub(crate) struct Oracle {
+    stacks: BTreeMap<StackId, Stack>,
+    definitions: BTreeMap<StackId, Definition>,
+    observations: BTreeMap<StackId, Observation>,
+    runs: BTreeMap<RunId, Run>,
+    open_runs: BTreeMap<StackId, BTreeSet<RunId>>,
+    attempts: BTreeMap<AttemptId, Attempt>,
+    /// Attempts that have not ended, by stack.
+    out: BTreeMap<StackId, BTreeSet<AttemptId>>,
+    is_paused: bool,
+    /// What people meant to approve.
+    meant: Vec<Meant>,
+    events: BTreeMap<(StackId, u64), Event>,
+    refused_events: BTreeSet<(StackId, u64)>,
+    deliveries: BTreeSet<String>,
+    requests: BTreeSet<String>,
+    violation: Option<Violation>,
+}
+
+/// What somebody meant to approve.
+#[derive(Debug, Clone)]
+struct Meant {
+    who: String,
+    stack: StackId,
+    /// The plan id that was named without a digest, where one was.
+    plan: Option<String>,
+    /// The content that was named; `None` where whatever waits was meant.
+    content: Option<ContentDigest>,
+}
+
+impl State {
+    /// Something happened that must not. The first is kept.
+    pub(crate) fn violated(&mut self, invariant: u8, what: String) {
+        self.note(|| format!("VIOLATION of invariant {invariant}: {what}"));
+        self.oracle.violation.get_or_insert(Violation { invariant, what });
+    }
+}
+
+impl Oracle {
+    pub(crate) fn violation(&self) -> Option<Violation> {
+        self.violation.clone()
+    }
+
+    /// How many runs were made.
+    pub(crate) fn runs(&self) -> u64 {
+        u64::try_from(self.runs.len()).unwrap_or(u64::MAX)
+    }
+
+    /// How the runs ended, or stand: how many of each state, and how many of each kind of apply.
+    pub(crate) fn states(&self) -> BTreeMap<String, u64> {
+        let mut states = BTreeMap::new();
+        for run in self.runs.values() {
+            *states.entry(format!("{:?} {}", run.kind, run.state).to_lowercase()).or_default() += 1;
+        }
+        states
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
+        self.attempts.get(&attempt)
+    }
+
+    /// A delivery was answered as accepted.
+    pub(crate) fn accepted_delivery(&mut self, id: &str) {
+        self.deliveries.insert(id.to_owned());
+    }
+
+    /// A request was answered as accepted.
+    pub(crate) fn accepted_request(&mut self, id: &str) {
+        self.requests.insert(id.to_owned());
+    }
+
+    /// An event whose publication was refused for good: it is given up.
+    pub(crate) fn refused_event(&mut self, event: &Event) {
+        self.refused_events.insert((event.stack, event.number));
+    }
+
+    /// Somebody approves: this content where it was seen, or whatever has this id, or whatever waits.
+    pub(crate) fn meant_to_approve(
+        &mut self,
+        who: &str,
+        stack: &Stack,
+        plan: Option<&str>,
+        content: Option<ContentDigest>,
+    ) {
+        let has_digest = plan.is_some_and(|plan| plan.contains('@'));
+        self.meant.push(Meant {
+            who: who.to_owned(),
+            stack: stack.id,
+            plan: plan.filter(|_| !has_digest).map(str::to_owned),
+            content: content.filter(|_| has_digest),
+        });
+    }
+
+    fn meant(&self, who: &str, run: &Run, content: ContentDigest) -> bool {
+        let plan = run.plan.as_ref().map(|plan| plan.report.plan_id.to_string());
+        self.meant.iter().any(|meant| {
+            meant.who == who
+                && meant.stack == run.stack
+                && meant.content.is_none_or(|meant| meant == content)
+                && (meant.plan.is_none() || meant.plan == plan)
+        })
+    }
+}

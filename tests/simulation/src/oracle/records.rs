@@ -1,0 +1,220 @@
+//! What must hold of records as they are written.
+
+use serde_json::Value;
+use yuba_core::attempt::{Attempt, AttemptState};
+use yuba_core::id::{ContentDigest, Phase, RunId};
+use yuba_core::record::{Installation, Key};
+use yuba_core::request::{Decision, DecisionVerdict};
+use yuba_core::run::{Run, RunKind, RunState};
+use yuba_core::source::{Definition, Observation, Reason};
+use yuba_core::spec::ApprovePlan;
+use yuba_core::stack::Stack;
+use yuba_ports::Write;
+
+use crate::world::State;
+
+/// More effects than a stack ever has to do at once.
+const MOST_EFFECTS: usize = 60;
+/// More attempts than a run ever has within a simulation.
+const MOST_ATTEMPTS: usize = 40;
+
+impl State {
+    /// A commit was done: first what it says of runs, then of attempts, then of the stack.
+    pub(crate) fn wrote<'a>(&mut self, writes: &'a [Write]) {
+        let put = |write: &'a Write| match write {
+            Write::Put { key, body, .. } => Some((rank(key), key, body)),
+            Write::Delete { .. } | Write::Check { .. } => None,
+        };
+        let mut puts: Vec<(u8, &Key, &Value)> = writes.iter().filter_map(put).collect();
+        puts.sort_by_key(|(rank, ..)| *rank);
+        for (_, key, body) in puts {
+            self.wrote_one(key, body);
+        }
+    }
+
+    fn wrote_one(&mut self, key: &Key, body: &Value) {
+        let kind = key.sort.split('#').next().unwrap_or_default();
+        let read = match (key.partition.split('#').next(), kind) {
+            (Some("stack"), "run") => parse::<Run>(body).map(|run| self.wrote_run(run)),
+            (Some("stack"), "stack") => parse::<Stack>(body).map(|stack| self.wrote_stack(stack)),
+            (Some("stack"), "definition") => parse::<Definition>(body).map(|definition| {
+                self.oracle.definitions.insert(definition.stack, definition);
+            }),
+            (Some("stack"), "observation") => {
+                parse::<Observation>(body).map(|seen| self.wrote_observation(seen))
+            }
+            (Some("attempt"), _) => parse::<Attempt>(body).map(|attempt| self.wrote_attempt(&attempt)),
+            (Some("installation"), _) => parse::<Installation>(body).map(|installation| {
+                self.oracle.is_paused = installation.paused.is_some();
+            }),
+            _ => Some(()),
+        };
+        if read.is_none() {
+            self.violated(0, format!("{key} was written and cannot be read"));
+        }
+    }
+
+    fn wrote_observation(&mut self, seen: Observation) {
+        let before = self.oracle.observations.get(&seen.stack);
+        if before.is_some_and(|before| before.source == seen.source && before.number >= seen.number) {
+            let what = format!("observation {} of {} was written after a newer one", seen.number, seen.stack);
+            return self.violated(5, what);
+        }
+        self.oracle.observations.insert(seen.stack, seen);
+    }
+
+    fn wrote_run(&mut self, run: Run) {
+        let before = self.oracle.runs.get(&run.id).cloned();
+        let open = self.oracle.open_runs.entry(run.stack).or_default();
+        if run.state.is_terminal() {
+            open.remove(&run.id)
+        } else {
+            open.insert(run.id)
+        };
+        if let Some(before) = &before
+            && before.state.is_terminal()
+            && *before != run
+        {
+            return self.violated(7, format!("run {} of {} ended and was changed", run.number, run.name));
+        }
+        if run.state == RunState::Applying && matches!(run.kind, RunKind::Drift | RunKind::Preview) {
+            return self.violated(4, format!("run {} is a {:?} run and applies", run.number, run.kind));
+        }
+        if let Some(twice) = counted_twice(&run.decisions) {
+            return self.violated(3, format!("a decision of {} counts twice", twice.by.who));
+        }
+        if run.attempts.len() > MOST_ATTEMPTS {
+            return self.violated(5, format!("run {} of {} goes on without end", run.number, run.name));
+        }
+        self.oracle.runs.insert(run.id, run);
+    }
+
+    fn wrote_attempt(&mut self, attempt: &Attempt) {
+        let before = self.oracle.attempts.insert(attempt.id, attempt.clone());
+        let from = before.as_ref().map(|before| before.state);
+        let legal = matches!(
+            (from, attempt.state),
+            (None, AttemptState::Issued)
+                | (Some(AttemptState::Issued), _)
+                | (
+                    Some(AttemptState::Claimed),
+                    AttemptState::Claimed | AttemptState::Reported | AttemptState::Closed
+                )
+        );
+        if !legal && before.as_ref() != Some(attempt) {
+            return self
+                .violated(1, format!("attempt {} went from {from:?} to {:?}", attempt.id, attempt.state));
+        }
+        let out = self.oracle.out.entry(attempt.stack).or_default();
+        if matches!(attempt.state, AttemptState::Issued | AttemptState::Claimed) {
+            out.insert(attempt.id);
+        } else {
+            out.remove(&attempt.id);
+        }
+        match (from, attempt.state) {
+            (None, _) if attempt.id.phase == Phase::Apply => self.issued_apply(attempt),
+            (Some(AttemptState::Issued), AttemptState::Claimed) => self.was_claimed(attempt),
+            (Some(AttemptState::Claimed), AttemptState::Closed) => self.was_closed(attempt),
+            _ => {}
+        }
+    }
+
+    fn wrote_stack(&mut self, stack: Stack) {
+        let out = self.oracle.out.get(&stack.id).map_or(0, std::collections::BTreeSet::len);
+        if out > 1 {
+            return self.violated(1, format!("{out} attempts of {} are out at once", stack.name));
+        }
+        let open: Vec<RunId> = self.oracle.open_runs.get(&stack.id).into_iter().flatten().copied().collect();
+        if open != stack.run.into_iter().collect::<Vec<_>>() {
+            let what =
+                format!("{} is held by {:?}, and these have not ended: {open:?}", stack.name, stack.run);
+            return self.violated(7, what);
+        }
+        if stack.outbox.len() > MOST_EFFECTS {
+            return self.violated(5, format!("{} effects of {} wait", stack.outbox.len(), stack.name));
+        }
+        self.oracle.stacks.insert(stack.id, stack);
+    }
+
+    /// An apply was issued: somebody must have allowed it, and nothing may stand against it.
+    fn issued_apply(&mut self, attempt: &Attempt) {
+        let Some(run) = self.oracle.runs.get(&attempt.id.run).cloned() else {
+            return self.violated(2, format!("apply {} belongs to no run", attempt.id));
+        };
+        let Some(plan) = run.plan.clone() else {
+            return self.violated(2, format!("apply {} has no plan", attempt.id));
+        };
+        let named = attempt.job.plan.as_ref();
+        if named.is_none_or(|named| (named.file, named.content) != (plan.report.file, plan.report.content)) {
+            return self.violated(2, format!("apply {} names another plan than its run", attempt.id));
+        }
+        if let Some(why) = self.stands_against(&run) {
+            return self
+                .violated(4, format!("apply {} of {} was issued although {why}", attempt.id, run.name));
+        }
+        if plan.report.has_changes && !self.is_allowed(&run, plan.report.content) {
+            let what = format!("apply {} of {} was issued, and nobody approved it", attempt.id, run.name);
+            self.violated(3, what);
+        }
+    }
+
+    fn stands_against(&self, run: &Run) -> Option<&'static str> {
+        let definition = self.oracle.definitions.get(&run.stack)?;
+        let rejected = |decision: &Decision| decision.verdict == DecisionVerdict::Reject;
+        if self.oracle.is_paused {
+            return Some("applies are paused");
+        }
+        if definition.spec.suspend {
+            return Some("the manifest suspends it");
+        }
+        if self.oracle.stacks.get(&run.stack).is_some_and(|stack| stack.suspended.is_some()) {
+            return Some("a person suspended it");
+        }
+        run.decisions.iter().any(rejected).then_some("it was rejected")
+    }
+
+    /// Whether somebody may have allowed it: a person who meant this content, or the manifest as it stands.
+    fn is_allowed(&self, run: &Run, content: ContentDigest) -> bool {
+        let by_person = run.decisions.iter().any(|decision| {
+            decision.verdict == DecisionVerdict::Approve
+                && decision.content == content
+                && self.oracle.meant(&decision.by.who, run, content)
+        });
+        if by_person {
+            return true;
+        }
+        if let Some(expected) = run.expects {
+            let known = |reason: &Reason| matches!(reason, Reason::DriftApproved | Reason::Remediation);
+            return expected == content && run.because.iter().any(known);
+        }
+        let asked = run.kind == RunKind::Destroy && run.asked_by.is_some();
+        let Some(definition) = self.oracle.definitions.get(&run.stack) else { return false };
+        match &definition.spec.approve_plan {
+            ApprovePlan::Auto => !asked,
+            ApprovePlan::Manual | ApprovePlan::Disable => definition.spec.force && !asked,
+            ApprovePlan::Plan { id, .. } => run.plan.as_ref().is_some_and(|plan| plan.report.plan_id == *id),
+        }
+    }
+}
+
+fn rank(key: &Key) -> u8 {
+    match (key.partition.starts_with("attempt#"), key.sort.as_str()) {
+        (true, _) => 2,
+        (_, "stack") => 3,
+        (_, "definition" | "observation") => 0,
+        _ => 1,
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(body: &Value) -> Option<T> {
+    T::deserialize(body).ok()
+}
+
+fn counted_twice(decisions: &[Decision]) -> Option<&Decision> {
+    let same = |one: &Decision, other: &Decision| {
+        (one.verdict, one.content, &one.by.who) == (other.verdict, other.content, &other.by.who)
+    };
+    decisions.iter().enumerate().find_map(|(number, one)| {
+        decisions.iter().skip(number + 1).any(|other| same(one, other)).then_some(one)
+    })
+}

@@ -1,0 +1,101 @@
+//! What must hold once faults and people have stopped and everything had its time.
+
+use yuba_core::id::StackId;
+use yuba_core::record::Key;
+use yuba_core::request::{Outcome, Request};
+use yuba_core::run::{RunState, Waiting};
+use yuba_core::source::Delivery;
+use yuba_core::spec::ApprovePlan;
+use yuba_core::stack::Stack;
+use yuba_ports::records::Versioned;
+
+use crate::people::{People, URL};
+use crate::simulation::at_once;
+use crate::world::World;
+use crate::world::git::seen;
+
+/// Looks whether everything settled, and settled well.
+pub(crate) fn check(world: &World, _people: &People) {
+    let stacks: Vec<StackId> = world.state().oracle.stacks.keys().copied().collect();
+    for stack in stacks {
+        if let Some(what) = stack_unsettled(world, stack) {
+            return world.state().violated(5, what);
+        }
+        if let Some(what) = missing_event(world, stack) {
+            return world.state().violated(6, what);
+        }
+    }
+    if let Some(what) = unanswered(world) {
+        world.state().violated(5, what);
+    }
+}
+
+fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
+    let state = world.state();
+    let stack = state.oracle.stacks.get(&id)?;
+    let name = &stack.name;
+    if let Some(effect) = stack.outbox.iter().find(|effect| !effect.given_up) {
+        return Some(format!("{name}: effect {} is still to do", effect.key));
+    }
+    let definition = state.oracle.definitions.get(&id).filter(|definition| definition.vanished.is_none())?;
+    if definition.spec.suspend || stack.suspended.is_some() {
+        return None;
+    }
+    let head = state.git.head(URL, "main")?;
+    let files = state.git.files(&head.tree)?;
+    let now = seen(&files, &definition.spec.path);
+    let observation = state.oracle.observations.get(&id);
+    if observation.is_none_or(|observation| observation.closure != now.digest) {
+        return Some(format!("{name}: what Git holds for it was never observed"));
+    }
+    let run = stack.run.and_then(|run| state.oracle.runs.get(&run));
+    if let Some(run) = run {
+        let owed = matches!(run.state, RunState::AwaitingApproval | RunState::AwaitingAdoption)
+            || run.state == RunState::Queued && matches!(run.waits_for, Waiting::Dependencies(_));
+        return (!owed).then(|| format!("{name}: run {} is still {}", run.number, run.state));
+    }
+    if stack.retry.is_some() {
+        return None;
+    }
+    let planned = stack.planned.as_ref().map(|planned| planned.closure);
+    if planned != Some(now.digest) {
+        return Some(format!("{name}: what Git holds for it was never planned"));
+    }
+    unapplied(stack, definition.spec.approve_plan == ApprovePlan::Auto)
+}
+
+/// A stack that applies by itself has applied what was planned.
+fn unapplied(stack: &Stack, is_auto: bool) -> Option<String> {
+    let applied = stack.applied.as_ref().map(|applied| &applied.wanted);
+    let is_due = is_auto && stack.shown.state != "discarded" && stack.shown.state != "cancelled";
+    (is_due && applied != stack.planned.as_ref())
+        .then(|| format!("{}: its plan was never applied ({})", stack.name, stack.shown.status))
+}
+
+fn missing_event(world: &World, id: StackId) -> Option<String> {
+    let state = world.state();
+    let stack = state.oracle.stacks.get(&id)?;
+    let missing = (1..=stack.events).find(|number| {
+        let event = (id, *number);
+        !state.oracle.events.contains_key(&event) && !state.oracle.refused_events.contains(&event)
+    })?;
+    Some(format!("{}: event {missing} of {} was never published", stack.name, stack.events))
+}
+
+/// An accepted delivery or request of which nothing became.
+fn unanswered(world: &World) -> Option<String> {
+    let deliveries: Vec<String> = world.state().oracle.deliveries.iter().cloned().collect();
+    for id in deliveries {
+        let item = at_once(world.record(&Key::delivery(&id))).flatten();
+        let delivery = item.and_then(|item| Versioned::<Delivery>::from_item(item).ok());
+        if delivery.is_none_or(|delivery| delivery.outcome.is_none()) {
+            return Some(format!("nothing became of delivery {id}"));
+        }
+    }
+    let requests: Vec<String> = world.state().oracle.requests.iter().cloned().collect();
+    requests.into_iter().find_map(|id| {
+        let item = at_once(world.record(&Key::request(id.parse().ok()?))).flatten()?;
+        let request = Versioned::<Request>::from_item(item).ok()?;
+        (request.outcome == Outcome::Pending).then(|| format!("request {id} was accepted and never decided"))
+    })
+}
