@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::record::{Index, Installation, Key};
+use yuba_core::source::{FindingCounts, ManifestSetRecord};
 use yuba_core::stack::Stack;
 use yuba_core::time::{Span, Timestamp};
 use yuba_ports::{PortError, Store};
@@ -16,6 +17,7 @@ use yuba_ports::{PortError, Store};
 use crate::Api;
 use crate::lookup;
 use crate::problem::Problem;
+use crate::view::manifests::ready_and_status;
 use crate::view::stack::ready;
 
 /// What is counted.
@@ -31,6 +33,8 @@ struct Counted {
     claims: u64,
     oldest_silence: Option<Timestamp>,
     paused: bool,
+    sets_by_ready: BTreeMap<&'static str, u64>,
+    findings: FindingCounts,
 }
 
 /// Numbers in Prometheus' text format.
@@ -50,6 +54,7 @@ async fn count(store: &dyn Store) -> Result<Counted, PortError> {
             .is_some_and(|installation| installation.paused.is_some()),
         ..Counted::default()
     };
+    counted.manifests(store).await?;
     let mut after = None;
     loop {
         let query = lookup::index(Index::Stacks, String::new(), after, 500);
@@ -82,6 +87,23 @@ async fn attempt_out(store: &dyn Store, stack: &Stack) -> Result<Option<Attempt>
 }
 
 impl Counted {
+    async fn manifests(&mut self, store: &dyn Store) -> Result<(), PortError> {
+        let mut after = None;
+        loop {
+            let query = lookup::index(Index::Manifests, String::new(), after, 100);
+            let (sets, next) = lookup::values::<ManifestSetRecord>(store, query).await?;
+            for set in &sets {
+                *self.sets_by_ready.entry(ready_and_status(set).0).or_default() += 1;
+                self.findings.errors += set.found.errors;
+                self.findings.warnings += set.found.warnings;
+            }
+            after = next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     fn stack(&mut self, stack: &Stack) {
         *self.stacks_by_ready.entry(ready(stack.shown.ready)).or_default() += 1;
         if !stack.shown.state.is_empty() {
@@ -112,6 +134,12 @@ fn render(counted: &Counted, now: Timestamp) -> String {
     let by_state =
         counted.stacks_by_state.iter().map(|(state, count)| (format!("{{state=\"{state}\"}}"), *count));
     gauge(&mut text, "yuba_runs", "Current or last runs of stacks by state.", by_state);
+    let labelled = |(ready, count): (&&str, &u64)| (format!("{{ready=\"{ready}\"}}"), *count);
+    let sets = counted.sets_by_ready.iter().map(labelled);
+    gauge(&mut text, "yuba_manifest_sets", "Places of manifests by readiness.", sets);
+    let findings = [("error", counted.findings.errors), ("warning", counted.findings.warnings)]
+        .map(|(severity, count)| (format!("{{severity=\"{severity}\"}}"), u64::from(count)));
+    gauge(&mut text, "yuba_manifest_findings", "What is wrong in manifests; errors hold back.", findings);
     let seconds = |since: Option<Timestamp>| since.map_or(0, |since| seconds(now.since(since)));
     let single = [
         ("yuba_stacks_drifted", "Stacks with drift.", counted.drifted),

@@ -5,7 +5,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::routes::{events, installation, log, plan, requests, runs, secrets, sources, stacks, why};
+use crate::routes::{
+    events, installation, log, manifests, plan, requests, runs, secrets, sources, stacks, why,
+};
 use crate::{Api, metrics};
 
 #[derive(OpenApi)]
@@ -64,6 +66,7 @@ fn of_the_installation() -> OpenApiRouter<Api> {
         .routes(routes!(events::list))
         .routes(routes!(events::stream))
         .routes(routes!(sources::list))
+        .routes(routes!(manifests::list))
         .routes(routes!(installation::show))
         .routes(routes!(installation::pause))
         .routes(routes!(installation::unpause))

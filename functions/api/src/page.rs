@@ -7,13 +7,14 @@ use maud::{DOCTYPE, Markup, html};
 use yuba_core::job::object;
 use yuba_core::record::Index;
 use yuba_core::run::Run;
+use yuba_core::source::ManifestSetRecord;
 use yuba_core::stack::Stack;
 
 use crate::extract::run_id;
 use crate::problem::Problem;
 use crate::routes::plan::stored;
 use crate::watch::log::whole_log;
-use crate::wire::{RunItem, StackItem};
+use crate::wire::{ManifestSetItem, RunItem, StackItem};
 use crate::{Api, lookup, view};
 
 /// How many stacks and runs the first page lists.
@@ -44,6 +45,12 @@ async fn home(State(api): State<Api>) -> Result<Markup, Problem> {
     let (stacks, more) =
         lookup::values::<Stack>(store, lookup::index(Index::Stacks, String::new(), None, LISTED)).await?;
     let (runs, _) = lookup::values::<Run>(store, lookup::newest(Index::Runs, None, LISTED)).await?;
+    let (sets, _) = lookup::values::<ManifestSetRecord>(
+        store,
+        lookup::index(Index::Manifests, String::new(), None, LISTED),
+    )
+    .await?;
+    let sets: Vec<ManifestSetItem> = sets.iter().map(view::manifests::manifest_set).collect();
     let stacks: Vec<StackItem> = stacks.iter().map(|stack| view::stack::item(stack, None, None)).collect();
     let runs: Vec<RunItem> = runs.iter().map(view::run::item).collect();
     Ok(frame(
@@ -52,6 +59,7 @@ async fn home(State(api): State<Api>) -> Result<Markup, Problem> {
             h2 { "Stacks" } (stack_table(&stacks))
             @if more.is_some() { p { "There are more: " code { "yuba get stacks" } " lists all." } }
             h2 { "Runs" } (run_table(&runs))
+            h2 { "Manifests" } (manifest_table(&sets))
         },
     ))
 }
@@ -87,6 +95,20 @@ fn stack_table(stacks: &[StackItem]) -> Markup {
             td { (stack.ready) } td { (stack.state) } td { (stack.status) }
         } }
     } }
+}
+
+fn manifest_table(sets: &[ManifestSetItem]) -> Markup {
+    html! {
+        table {
+            tr { th { "Place" } th { "Ready" } th { "Errors" } th { "Warnings" } th { "Status" } }
+            @for set in sets { tr {
+                td { (set.name) } td { (set.ready) } td { (set.errors) } td { (set.warnings) } td { (set.status) }
+            } }
+        }
+        @for set in sets.iter().filter(|set| set.errors > 0) {
+            h3 { (set.name) } pre { @for finding in &set.findings { (finding) "\n" } }
+        }
+    }
 }
 
 fn run_table(runs: &[RunItem]) -> Markup {

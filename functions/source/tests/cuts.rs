@@ -65,7 +65,7 @@ async fn a_look_that_is_cut_anywhere_wakes_every_stack_it_must() {
 async fn a_snapshot_that_is_cut_anywhere_is_taken_over_whole() {
     for cut in [Cut::Before, Cut::After] {
         let mut call = 1;
-        while a_cut_snapshot(call, cut).await {
+        while Box::pin(a_cut_snapshot(call, cut)).await {
             call += 1;
         }
         assert!(call > 10, "only {call} calls were cut");

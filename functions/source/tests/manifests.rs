@@ -84,11 +84,16 @@ async fn a_faulty_document_is_held_back_and_the_rest_goes_on() {
         &(stack("dev", "prod", &["approvePlan: [1]"]) + &stack("prod", "prod", &["suspend: true"])),
     );
     world.take_over().await;
-    assert_eq!(world.woken().await, ["prod: snapshot 2"]);
+    assert_eq!(world.woken().await, ["dev: snapshot 2", "prod: snapshot 2"]);
     let dev = world.definition("dev").await;
     assert_eq!((dev.spec.path.as_str(), dev.vanished), ("dev", None));
-    let findings = world.record().await.findings;
-    assert!(findings[0].starts_with("all.yaml:") && findings[0].contains("approvePlan"), "{findings:?}");
+    let record = world.record().await;
+    assert!(record.findings[0].starts_with("all.yaml:") && record.findings[0].contains("approvePlan"));
+    assert_eq!((record.found.errors, dev.held_back.as_ref()), (1, record.findings.first()));
+    world.manifests(&(stack("dev", "dev", &[]) + &stack("prod", "prod", &[])));
+    world.take_over().await;
+    assert_eq!(world.woken().await, ["dev: snapshot 3", "prod: snapshot 3"]);
+    assert_eq!((world.definition("dev").await.held_back, world.record().await.found.errors), (None, 0));
 }
 
 #[tokio::test]

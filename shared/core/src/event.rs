@@ -76,6 +76,10 @@ pub enum EventKind {
     DriftResolved,
     /// A stack vanished from the manifests, or came back.
     StackVanished,
+    /// A stack's document is faulty; its last good version stays in force.
+    ManifestFaulty,
+    /// A stack's document is right again.
+    ManifestMended,
     /// Another stack names the same state; neither is applied.
     StateShared,
     /// No other stack names the state any more.
@@ -102,6 +106,8 @@ impl EventKind {
             Self::DriftDetected => "dev.yuba.drift.detected",
             Self::DriftResolved => "dev.yuba.drift.resolved",
             Self::StackVanished => "dev.yuba.stack.vanished",
+            Self::ManifestFaulty => "dev.yuba.manifest.faulty",
+            Self::ManifestMended => "dev.yuba.manifest.mended",
             Self::StateShared => "dev.yuba.state.shared",
             Self::StateFreed => "dev.yuba.state.freed",
             Self::EffectFailed => "dev.yuba.effect.failed",
@@ -115,6 +121,7 @@ impl EventKind {
             | Self::RetriesPaused
             | Self::DriftDetected
             | Self::StackVanished
+            | Self::ManifestFaulty
             | Self::StateShared
             | Self::EffectFailed => "error",
             _ => "info",

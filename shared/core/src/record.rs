@@ -177,6 +177,8 @@ pub enum Index {
     Stacks,
     /// All sources, by name.
     Sources,
+    /// All places of manifests, by name.
+    Manifests,
     /// All runs, by id (so by time).
     Runs,
     /// All events, by time.
@@ -194,6 +196,7 @@ impl Index {
             Self::Due => "due",
             Self::Stacks => "stacks",
             Self::Sources => "sources",
+            Self::Manifests => "manifests",
             Self::Runs => "runs",
             Self::Events => "events",
             Self::Expires => "expires",

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{
     ClosureDigest, CommitId, DeliveryId, ManifestSetName, Revision, SourceName, StackId, StackName, TreeId,
 };
+use crate::manifest::Severity;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::schedule::DELIVERY_KEPT;
 use crate::spec::{SourceSpec, StackSpec};
@@ -207,6 +208,9 @@ pub struct Definition {
     /// How that is known: `pusher, verified by github`; `commit author, not verified`.
     #[serde(default)]
     pub author_known_by: Option<String>,
+    /// What is wrong with its document as it stands now: these are its last good settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<String>,
 }
 
 impl Record for Definition {
@@ -232,6 +236,9 @@ pub struct ManifestSetRecord {
     pub values: BTreeMap<String, String>,
     /// What is wrong with the documents as they stand, rendered for people.
     pub findings: Vec<String>,
+    /// How many of each severity there are; `findings` holds the first of them.
+    #[serde(default, skip_serializing_if = "FindingCounts::is_none")]
+    pub found: FindingCounts,
     /// Why the last look failed, if it did.
     pub failure: Option<SourceFailure>,
     /// When it is looked at next.
@@ -244,7 +251,38 @@ impl Record for ManifestSetRecord {
         Key::manifest_set(&self.name)
     }
     fn indexes(&self) -> Vec<IndexEntry> {
-        self.due.map(|due| IndexEntry::at(Index::Due, due)).into_iter().collect()
+        [IndexEntry::new(Index::Manifests, self.name.to_string())]
+            .into_iter()
+            .chain(self.due.map(|due| IndexEntry::at(Index::Due, due)))
+            .collect()
+    }
+}
+
+/// How many findings there are of each severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingCounts {
+    /// Documents, or whatever refers to them, are held back.
+    pub errors: u32,
+    /// What is used will probably not do what its author wants.
+    pub warnings: u32,
+    /// What its author should know.
+    pub notices: u32,
+}
+
+impl FindingCounts {
+    /// Whether nothing was found.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Counts one more.
+    pub fn count(&mut self, severity: Severity) {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+            Severity::Notice => &mut self.notices,
+        };
+        *count = count.saturating_add(1);
     }
 }
 

@@ -52,6 +52,9 @@ pub struct Stack {
     pub first_plans: Vec<FirstPlan>,
     /// Content of drift that was put right and has not been seen gone since: the same again is reported, not repeated.
     pub remediated: Option<ContentDigest>,
+    /// What is wrong with its document, as it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<String>,
     /// The stack that names the same state, while there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares_state_with: Option<StackName>,
@@ -92,6 +95,7 @@ impl Stack {
             asked: None,
             first_plans: Vec::new(),
             remediated: None,
+            held_back: None,
             shares_state_with: None,
             outputs_written: None,
             due: None,

@@ -198,3 +198,24 @@ fn a_digest_follows_what_is_said_not_how() {
     assert_eq!(one, digest(&stack("a", "").replace("kind: Stack", "kind: 'Stack' # said")));
     assert_ne!(one, digest(&stack("a", ", force: true")));
 }
+
+#[test]
+fn a_stack_that_is_held_back_is_told_why() {
+    let file = |path: &str, text: String| ManifestFile { path: path.to_owned(), text };
+    let name = |name: &str| StackName::new("default", name);
+    let good =
+        file("good.yaml", stack("good", "") + &stack("odd", ", intervall: 1h") + &stack("last", ", x: 1"));
+    let set = ManifestSet::read(&[file("s.yaml", SOURCE.to_owned()), good.clone()]);
+    assert_eq!(set.why_held_back(&name("good"), "good.yaml"), None);
+    let odd = set.why_held_back(&name("odd"), "good.yaml").unwrap();
+    assert!(odd.starts_with("good.yaml:") && odd.contains("spec.intervall"), "{odd}");
+    assert!(set.why_held_back(&name("last"), "good.yaml").unwrap().contains("spec.x"));
+    assert_eq!(set.why_held_back(&name("gone"), "good.yaml"), None, "it is gone, not held back");
+    let set = ManifestSet::read(&[
+        file("s.yaml", SOURCE.to_owned()),
+        good,
+        file("torn.yaml", "kind: [".to_owned()),
+    ]);
+    let torn = set.why_held_back(&name("gone"), "torn.yaml").unwrap();
+    assert!(torn.starts_with("torn.yaml:") && torn.contains("not YAML"), "{torn}");
+}

@@ -3,6 +3,7 @@
 pub(crate) mod events;
 pub(crate) mod installation;
 pub(crate) mod log;
+pub(crate) mod manifests;
 pub(crate) mod plan;
 pub(crate) mod requests;
 pub(crate) mod runs;

@@ -1,5 +1,6 @@
 //! Records as the API shows them: pure functions from the domain to the wire.
 
+pub(crate) mod manifests;
 pub(crate) mod run;
 pub(crate) mod stack;
 pub(crate) mod words;
@@ -76,7 +77,7 @@ pub(crate) fn source(source: &Source) -> SourceItem {
 }
 
 /// A URL without what stands before `@` in its authority, but for a user name alone.
-fn without_credentials(url: &str) -> String {
+pub(crate) fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     match authority.rsplit_once('@') {

@@ -6,6 +6,7 @@ use yuba_core::plan::summary::PlanSummary;
 use yuba_core::run::{Run, RunState};
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::{Applied, DriftState, Ready, Retry, Stack};
+use yuba_core::state_address::{StateAddress, known_address};
 use yuba_core::time::Timestamp;
 
 use super::{commit, run, signed, words};
@@ -60,6 +61,7 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
         id: stack.id.to_string(),
         definition: definition.as_ref().map(self::definition),
         observation: observation.as_ref().map(self::observation),
+        state_address: definition.as_ref().and_then(|known| state_address(known, observation.as_ref())),
         applied: stack.applied.as_ref().map(applied),
         waits_for: current.map(words::waiting).unwrap_or_default(),
         drift: stack.drift.as_ref().map(|drift| self::drift(drift, drifted.as_ref())),
@@ -69,6 +71,14 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
         lock: failure.and_then(|failure| failure.lock.as_ref()).map(run::lock),
         pending: stack.outbox.iter().map(pending).collect(),
         runs: runs.iter().map(run::item).collect(),
+    }
+}
+
+fn state_address(definition: &Definition, observation: Option<&Observation>) -> Option<String> {
+    match known_address(&definition.spec, observation) {
+        StateAddress::Own => Some("kept by Yuba under the stack's own id".to_owned()),
+        StateAddress::At(place) => Some(place),
+        StateAddress::Perhaps(_) => None,
     }
 }
 
@@ -102,6 +112,7 @@ fn definition(definition: &Definition) -> DefinitionView {
         depends_on: spec.depends_on.iter().map(ToString::to_string).collect(),
         engine: words::engine(&spec.engine),
         not_applied: spec.not_applied.iter().map(|field| field.field.clone()).collect(),
+        held_back: definition.held_back.clone(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Names, ids and revisions are texts in the forms that people type; times are RFC 3339 in UTC.
 
 mod event;
+mod manifests;
 mod plan;
 mod request;
 mod run;
@@ -11,6 +12,7 @@ mod source;
 mod stack;
 
 pub use event::EventItem;
+pub use manifests::ManifestSetItem;
 pub use plan::{Inventory, InventoryEntry, Output, Outputs};
 pub use request::{AskBody, Asked, InstallationState, PatchBody, PatchSpec, PauseBody, RequestState};
 pub use run::{AttemptView, CommitView, DecisionView, FailureView, LockView, PlanView, ProgressView};

@@ -55,6 +55,9 @@ pub struct StackDetail {
     pub definition: Option<DefinitionView>,
     /// What Git holds.
     pub observation: Option<ObservationView>,
+    /// Where its state lies, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_address: Option<String>,
     /// What was last applied.
     pub applied: Option<AppliedView>,
     /// What the run under way waits for; empty where there is none.
@@ -104,6 +107,9 @@ pub struct DefinitionView {
     pub engine: Option<String>,
     /// Fields that the manifest uses and that do not work yet.
     pub not_applied: Vec<String>,
+    /// What is wrong with its document as it stands now, where that is held back: this is its last good version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<String>,
 }
 
 /// What Git holds for a stack.

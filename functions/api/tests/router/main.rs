@@ -4,6 +4,7 @@
 mod access;
 mod kit;
 mod malformed;
+mod manifests;
 mod plans;
 mod requests;
 mod secrets;

@@ -85,6 +85,7 @@ impl World {
             vanished: None,
             author: None,
             author_known_by: None,
+            held_back: None,
         };
         world.put(&definition).await;
         world

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use yuba_core::manifest::{ManifestSet, Severity};
-use yuba_core::source::ManifestSetRecord;
+use yuba_core::source::{FindingCounts, ManifestSetRecord};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, Ports};
 
@@ -66,6 +66,7 @@ pub(super) async fn held_back(
 ) -> Result<Report, PortError> {
     let mut noted = record.clone();
     noted.findings = rendered(set);
+    noted.found = counted(set);
     let (failure, again) =
         backoff::after(record.failure.as_ref(), trouble, settings.manifests_interval, ports.clock.now());
     noted.failure = Some(failure);
@@ -94,8 +95,10 @@ impl Taking<'_> {
         // What another set is in the way of may be free at the next look, though the documents stay the same.
         done.digest = self.findings.is_empty().then(|| self.documents.digest.clone());
         done.values = values;
-        done.findings = rendered(&self.set);
-        done.findings.extend(self.findings.iter().cloned());
+        done.found = counted(&self.set);
+        self.findings.iter().for_each(|_| done.found.count(Severity::Error));
+        done.findings.clone_from(&self.findings);
+        done.findings.extend(rendered(&self.set));
         done.findings.truncate(MOST_FINDINGS);
         done.failure = None;
         done.due = Some(self.ports.clock.now() + settings.manifests_interval);
@@ -105,6 +108,12 @@ impl Taking<'_> {
         let findings = self.set.findings.len() + self.findings.len();
         Ok(Report::TookOver { set, snapshot: self.snapshot, woke: self.woke, findings })
     }
+}
+
+fn counted(set: &ManifestSet) -> FindingCounts {
+    let mut counts = FindingCounts::default();
+    set.findings.iter().for_each(|finding| counts.count(finding.severity));
+    counts
 }
 
 /// The findings for people: what is wrong first.

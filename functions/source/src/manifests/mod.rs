@@ -2,6 +2,7 @@
 
 mod edges;
 mod finish;
+mod held;
 mod known;
 mod read;
 mod renamed;
@@ -16,7 +17,7 @@ use yuba_core::id::{ManifestSetName, SourceName, StackId, StackName};
 use yuba_core::manifest::{ManifestSet, read_set};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
-use yuba_core::source::{ManifestSetRecord, Source};
+use yuba_core::source::{FindingCounts, ManifestSetRecord, Source};
 use yuba_core::time::Timestamp;
 use yuba_ports::records::{Versioned, load, update};
 use yuba_ports::{Committed, PortError, Ports};
@@ -59,6 +60,7 @@ pub(crate) fn unread(set: &ManifestSetName) -> ManifestSetRecord {
         digest: None,
         values: BTreeMap::new(),
         findings: Vec::new(),
+        found: FindingCounts::default(),
         failure: None,
         due: None,
     }
@@ -142,6 +144,7 @@ impl<'a> Taking<'a> {
         self.take_sources().await?;
         let known = known::Known::load(self.ports, &self.record.name).await?;
         self.take_stacks(settings, &known).await?;
+        self.hold_stacks_back(&known).await?;
         self.let_stacks_vanish(&known).await?;
         self.wake_stacks().await?;
         self.let_sources_vanish().await?;

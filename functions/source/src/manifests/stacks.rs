@@ -119,7 +119,10 @@ impl Taking<'_> {
         edges::write(self.ports, before, id, Some(&definition.spec), seen.as_ref()).await?;
         self.sources.extend(sources_concerned(before, &definition));
         let wakes = before.is_none_or(|before| {
-            before.spec != definition.spec || before.name != definition.name || before.vanished.is_some()
+            before.spec != definition.spec
+                || before.name != definition.name
+                || before.vanished.is_some()
+                || before.held_back.is_some()
         });
         let id = meant.id;
         let before = meant.before.as_deref().cloned();
@@ -168,6 +171,7 @@ impl Taking<'_> {
             vanished: None,
             author,
             author_known_by,
+            held_back: None,
         }
     }
 

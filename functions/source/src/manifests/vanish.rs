@@ -51,6 +51,7 @@ impl Taking<'_> {
         edges::write(self.ports, Some(&*definition), (id, &definition.name), None, seen.as_ref()).await?;
         self.sources.insert(definition.spec.source.clone());
         definition.vanished = Some(self.now);
+        definition.held_back = None;
         definition.snapshot = self.snapshot;
         if self.ports.store.commit(vec![definition.put()?]).await? != Committed::Done {
             return Err(overtaken(&self.record.name));

@@ -12,7 +12,7 @@ use yuba_core::time::Span;
 /// The verbs that ask a server.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List stacks, sources, runs or events.
+    /// List stacks, sources, manifests, runs or events.
     Get {
         /// What to list.
         what: Listed,
@@ -154,6 +154,9 @@ pub(crate) enum Listed {
     /// Sources.
     #[value(aliases = ["source", "gitrepository", "gitrepositories"])]
     Sources,
+    /// Places of manifests, and what is wrong in them.
+    #[value(aliases = ["manifest", "manifestset", "manifestsets"])]
+    Manifests,
     /// Runs, newest first.
     #[value(alias = "run")]
     Runs,

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde::Serialize;
 use yuba_api::wire::{
-    EventItem, Inventory, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem, WhyView,
+    EventItem, Inventory, ManifestSetItem, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem,
+    WhyView,
 };
 use yuba_core::plan::Styles;
 use yuba_core::plan::render::{View, plan as plan_text};
@@ -69,7 +70,31 @@ pub(crate) async fn sources(asker: &Asker<'_>, typed: Option<&str>) -> Result<Ex
     if let (Some(typed), true) = (typed, items.is_empty()) {
         bail!("there is no source {typed}; `yuba get sources` lists all sources");
     }
-    print_list(asker, &items, |width| render::lists::sources(&items, width, Now::read()))
+    let people = matches!(asker.options.output, Output::Table | Output::Wide);
+    let all = typed.is_none() && namespace.is_none();
+    let sets = if people && all { manifest_sets(asker, None).await? } else { Vec::new() };
+    print_list(asker, &items, |width| {
+        let sources = render::lists::sources(&items, width, Now::read());
+        if sets.is_empty() {
+            sources
+        } else {
+            format!("{sources}\n{}", render::lists::manifests(&sets, width))
+        }
+    })
+}
+
+/// Lists places of manifests.
+pub(crate) async fn manifests(asker: &Asker<'_>, typed: Option<&str>) -> Result<ExitCode> {
+    let sets = manifest_sets(asker, typed).await?;
+    if let (Some(typed), true) = (typed, sets.is_empty()) {
+        bail!("there is no place of manifests {typed}; `yuba get manifests` lists all");
+    }
+    print_list(asker, &sets, |width| render::lists::manifests(&sets, width))
+}
+
+async fn manifest_sets(asker: &Asker<'_>, named: Option<&str>) -> Result<Vec<ManifestSetItem>> {
+    let wanted = |item: &ManifestSetItem| named.is_none_or(|named| named == item.name);
+    asker.client.list_those("/api/v1/manifests", &[], usize::MAX, wanted).await
 }
 
 /// Lists runs, newest first.

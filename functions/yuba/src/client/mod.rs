@@ -28,6 +28,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
     match verb {
         Verb::Get { what: Listed::Stacks, name, filter } => get::stacks(&asker, name, &filter).await,
         Verb::Get { what: Listed::Sources, name, .. } => get::sources(&asker, name.as_deref()).await,
+        Verb::Get { what: Listed::Manifests, name, .. } => get::manifests(&asker, name.as_deref()).await,
         Verb::Get { what: Listed::Runs, name, filter } => get::runs(&asker, name, &filter).await,
         Verb::Get { what: Listed::Events, name, filter } => {
             get::events(&asker, name.as_deref(), &filter).await

@@ -1,6 +1,10 @@
 //! Tables, in the columns that people know from kubectl and tfctl.
 
-use yuba_api::wire::{EventItem, InventoryEntry, Output, RunItem, SecretItem, SourceItem, StackItem};
+use std::fmt::Write as _;
+
+use yuba_api::wire::{
+    EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SourceItem, StackItem,
+};
 
 use super::{Now, Width, columns};
 
@@ -63,6 +67,32 @@ pub(crate) fn sources(items: &[SourceItem], width: Width, now: Now) -> String {
         &["REF"],
         width,
     )
+}
+
+/// Places of manifests; wide, with all that was found in them.
+pub(crate) fn manifests(items: &[ManifestSetItem], width: Width) -> String {
+    if items.is_empty() {
+        return "No manifests found.\n".to_owned();
+    }
+    let row = |item: &ManifestSetItem| {
+        vec![
+            item.name.clone(),
+            item.ready.clone(),
+            item.errors.to_string(),
+            item.warnings.to_string(),
+            item.status.clone(),
+            item.notices.to_string(),
+            item.snapshot.to_string(),
+        ]
+    };
+    let heading = ["MANIFESTS", "READY", "ERRORS", "WARNINGS", "STATUS"];
+    let mut text = table(items.iter().map(row).collect(), &heading, &["NOTICES", "SNAPSHOT"], width);
+    if width == Width::Wide {
+        for item in items.iter().filter(|item| !item.findings.is_empty()) {
+            let _ = writeln!(text, "\n{}:\n  {}", item.name, item.findings.join("\n  "));
+        }
+    }
+    text
 }
 
 /// Runs.
@@ -174,5 +204,35 @@ mod tests {
         flux-system   network   False   Drift detected: 3 resources   5m12s   drifted   main@sha1:ab   net
         ");
         insta::assert_snapshot!(stacks(&[], Width::Wide, now), @"No stacks found.");
+    }
+
+    #[test]
+    fn manifests_show_the_first_error_and_wide_all_that_was_found() {
+        let set = ManifestSetItem {
+            name: "flux".to_owned(),
+            ready: "False".to_owned(),
+            status: "a.yaml:8:3: error: spec.x: no such field".to_owned(),
+            errors: 1,
+            warnings: 1,
+            notices: 0,
+            snapshot: 3,
+            findings: vec![
+                "a.yaml:8:3: error: spec.x: no such field".to_owned(),
+                "b.yaml:1:1: warning: w".to_owned(),
+            ],
+            due: None,
+        };
+        insta::assert_snapshot!(manifests(std::slice::from_ref(&set), Width::Narrow), @r"
+        MANIFESTS   READY   ERRORS   WARNINGS   STATUS
+        flux        False   1        1          a.yaml:8:3: error: spec.x: no such field
+        ");
+        insta::assert_snapshot!(manifests(&[set], Width::Wide), @r"
+        MANIFESTS   READY   ERRORS   WARNINGS   STATUS                                     NOTICES   SNAPSHOT
+        flux        False   1        1          a.yaml:8:3: error: spec.x: no such field   0         3
+
+        flux:
+          a.yaml:8:3: error: spec.x: no such field
+          b.yaml:1:1: warning: w
+        ");
     }
 }

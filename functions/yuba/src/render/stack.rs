@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use yuba_api::wire::{DriftReport, StackDetail, StackItem};
+use yuba_api::wire::{DefinitionView, DriftReport, StackDetail, StackItem};
 
 use super::words::plain;
 
@@ -24,31 +24,15 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
     if let Some(by) = &detail.suspended_by {
         line("Suspended", &format!("by {} at {} {}", by.who, by.at, by.message));
     }
-    if let Some(definition) = &detail.definition {
-        line(
-            "Manifest",
-            &format!("{} ({}, snapshot {})", definition.place, definition.set, definition.snapshot),
-        );
-        line(
-            "Source",
-            &format!(
-                "{} at {}",
-                definition.source,
-                if definition.path.is_empty() { "./" } else { &definition.path }
-            ),
-        );
-        line("ApprovePlan", &definition.approve_plan);
-        line("Interval", &definition.interval);
-        line("Depends on", &definition.depends_on.join(", "));
-        line("Engine", definition.engine.as_deref().unwrap_or_default());
-        line("Planned only", definition.planned_only_because.as_deref().unwrap_or_default());
-        line("Not applied", &definition.not_applied.join(", "));
+    if let Some(known) = &detail.definition {
+        definition(known, &mut line);
     }
     if let Some(observation) = &detail.observation {
         line("Seen", &format!("{} {}", observation.revision, plain(&observation.commit.subject)));
         line("Problems", &observation.problems.join("; "));
         line("Notices", &observation.notices.join("; "));
     }
+    line("State kept", detail.state_address.as_deref().unwrap_or_default());
     if let Some(applied) = &detail.applied {
         line("Applied", &format!("{} at {} by run {}", applied.revision, applied.at, applied.run));
     }
@@ -68,6 +52,30 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
     text.push_str(&detail.drift.as_ref().map(drift).unwrap_or_default());
     text.push_str(&runs(detail));
     text
+}
+
+fn definition(definition: &DefinitionView, line: &mut dyn FnMut(&str, &str)) {
+    line("Manifest", &format!("{} ({}, snapshot {})", definition.place, definition.set, definition.snapshot));
+    line("Held back", &held_back(definition));
+    line(
+        "Source",
+        &format!(
+            "{} at {}",
+            definition.source,
+            if definition.path.is_empty() { "./" } else { &definition.path }
+        ),
+    );
+    line("ApprovePlan", &definition.approve_plan);
+    line("Interval", &definition.interval);
+    line("Depends on", &definition.depends_on.join(", "));
+    line("Engine", definition.engine.as_deref().unwrap_or_default());
+    line("Planned only", definition.planned_only_because.as_deref().unwrap_or_default());
+    line("Not applied", &definition.not_applied.join(", "));
+}
+
+fn held_back(definition: &DefinitionView) -> String {
+    let why = definition.held_back.as_ref();
+    why.map(|why| format!("its last good version stays in force: {why}")).unwrap_or_default()
 }
 
 fn drift(drift: &DriftReport, stack: &StackItem) -> String {

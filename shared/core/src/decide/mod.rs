@@ -14,6 +14,7 @@ mod attempts;
 mod dependencies;
 mod draft;
 mod due;
+mod faulty;
 mod next;
 mod reports;
 mod requests;
@@ -114,6 +115,7 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
     draft.hear_attempt();
     draft.notice_trouble();
     draft.notice_same_state();
+    draft.notice_faulty_manifest();
     if matches!(message.cause, Cause::Request(_)) {
         draft.hear_request();
     }

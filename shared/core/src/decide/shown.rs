@@ -14,7 +14,11 @@ impl Draft {
     pub(super) fn shown(&self) -> Shown {
         let settled = &self.stack.settled;
         let state = self.run.as_ref().map_or_else(|| settled.state.clone(), |run| run.state.to_string());
-        let (ready, status) = self.ready_and_status();
+        let (ready, mut status) = self.ready_and_status();
+        if let Some(why) = self.faulty_manifest() {
+            status.push_str("; its last good version stays in force: ");
+            status.push_str(why);
+        }
         Shown { ready, state, status }
     }
 

@@ -134,6 +134,37 @@ impl ManifestSet {
     }
 }
 
+impl ManifestSet {
+    /// Why the last good version of a stack stays in force, which stood in this file; `None` where nothing of the set
+    /// holds it back. A document whose name cannot be read may be that of any stack that is missing.
+    pub fn why_held_back(&self, name: &StackName, file: &str) -> Option<String> {
+        if self.stacks.iter().any(|stack| stack.name == *name) {
+            return None;
+        }
+        let text = name.to_string();
+        let is_stack = |held: &&HeldBack| ["Stack", "Terraform"].contains(&held.kind.as_str());
+        let named = self.held_back.iter().filter(is_stack).filter(|held| held.name.as_ref() == Some(&text));
+        let nameless = || self.held_back.iter().filter(|held| held.name.is_none());
+        let beside = nameless().filter(|held| held.place.file == file);
+        let held: Vec<&HeldBack> = named.chain(beside).chain(nameless()).collect();
+        let fault = held.iter().find_map(|held| self.fault(held)).map(ToString::to_string);
+        fault.or_else(|| held.first().map(|held| format!("{}: it is held back", held.place)))
+    }
+
+    /// The first error in a document.
+    fn fault(&self, held: &HeldBack) -> Option<&Finding> {
+        let stacks = self.stacks.iter().map(|stack| &stack.place);
+        let sources = self.sources.iter().map(|source| &source.place);
+        let places = self.held_back.iter().map(|held| &held.place).chain(stacks).chain(sources);
+        let next = places.filter(|place| place.file == held.place.file && **place > held.place).min();
+        self.of_severity(Severity::Error).find(|finding| {
+            finding.place.file == held.place.file
+                && finding.place >= held.place
+                && next.is_none_or(|next| finding.place < *next)
+        })
+    }
+}
+
 /// What was read so far, before documents are looked at together.
 #[derive(Debug, Default)]
 pub(super) struct Drafts {

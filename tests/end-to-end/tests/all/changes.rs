@@ -59,4 +59,12 @@ fn a_faulty_manifest_is_held_back_and_the_rest_goes_on() {
     world.begin();
     world.wait("good", "applied");
     assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-good"]);
+    let sources = world.yuba(&["get", "sources"]).ok();
+    assert!(sources.contains("flux/bad.yaml:") && sources.contains("error: spec.intervall"), "{sources}");
+    world.repository.replace("flux/good.yaml", "interval: 1h", "interval: 1x");
+    world.stack("late", &network("late", "one"), "approvePlan: auto");
+    world.repository.push("Break the good one");
+    world.wait("late", "applied");
+    let status = world.get("good")["status"].to_string();
+    assert!(status.contains("its last good version stays in force: flux/good.yaml:"), "{status}");
 }

@@ -2,6 +2,7 @@
 
 use super::world::World;
 use crate::effect::Effect;
+use crate::event::EventKind;
 use crate::id::{PlanId, SecretName, StackName};
 use crate::job::BeforePlan;
 use crate::request::{Adoption, Ask};
@@ -267,4 +268,34 @@ fn a_new_path_is_not_planned_in_the_tree_that_was_seen_before() {
     assert_eq!(world.states(), "applied");
     world.push("b");
     assert_eq!(world.states(), "applied planning");
+}
+
+#[test]
+fn a_faulty_document_is_told_once_and_what_was_good_goes_on() {
+    let mut world = World::applied(auto);
+    let fault = "flux/network.yaml:8:3: error: spec.intervall: no such field; did you mean `interval`?";
+    world.definition.held_back = Some(fault.to_owned());
+    world.edit(|_| {});
+    world.edit(|_| {});
+    assert_eq!(
+        world.shown(),
+        format!(
+            "True: Applied successfully: main@sha1:{}; its last good version stays in force: {fault}",
+            "a".repeat(40)
+        )
+    );
+    world.definition.held_back = None;
+    world.edit(|_| {});
+    assert!(!world.shown().contains("last good"), "{}", world.shown());
+    let kinds: Vec<EventKind> = world
+        .stack
+        .outbox
+        .iter()
+        .filter_map(|pending| match &pending.effect {
+            Effect::Publish { event } => Some(event.kind),
+            _ => None,
+        })
+        .filter(|kind| [EventKind::ManifestFaulty, EventKind::ManifestMended].contains(kind))
+        .collect();
+    assert_eq!(kinds, [EventKind::ManifestFaulty, EventKind::ManifestMended]);
 }

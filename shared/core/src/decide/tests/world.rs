@@ -54,6 +54,7 @@ impl World {
             vanished: None,
             author: None,
             author_known_by: None,
+            held_back: None,
         };
         Self {
             now,

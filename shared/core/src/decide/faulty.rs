@@ -1,0 +1,28 @@
+//! A faulty document: the stack's last good version stays in force, and says so.
+
+use super::draft::Draft;
+use crate::event::EventKind;
+
+impl Draft {
+    /// Publishes that the stack's document is faulty, or right again.
+    pub(super) fn notice_faulty_manifest(&mut self) {
+        let why = self.faulty_manifest().map(str::to_owned);
+        if self.stack.held_back == why {
+            return;
+        }
+        match &why {
+            Some(why) => {
+                let message = format!("Its manifest is faulty; its last good version stays in force: {why}");
+                self.publish(EventKind::ManifestFaulty, message);
+            }
+            None => self.publish(EventKind::ManifestMended, "Its manifest is right again."),
+        }
+        self.stack.held_back = why;
+    }
+
+    /// What is wrong with the stack's document as it stands now.
+    pub(super) fn faulty_manifest(&self) -> Option<&str> {
+        let definition = self.definition.as_ref().filter(|definition| definition.vanished.is_none())?;
+        definition.held_back.as_deref()
+    }
+}
