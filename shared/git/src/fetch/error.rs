@@ -40,6 +40,17 @@ pub enum FetchError {
         /// What ssh said.
         said: String,
     },
+    /// The host shows another key than the one that is known.
+    #[error(
+        "the key of {host} is not the one in known_hosts: it shows {shown}; if the host has a new key, compare it with \
+         what the host publishes and put it into `known_hosts` in the source's secret; if not, somebody answers in its place"
+    )]
+    OtherKey {
+        /// The host.
+        host: String,
+        /// The fingerprint of the key that it shows.
+        shown: String,
+    },
     /// The repository lives on this machine and is not there, or not readable.
     #[error("no repository at {url}: {said}")]
     NoRepository {
@@ -146,6 +157,7 @@ impl FetchError {
             | Self::Credentials { .. }
             | Self::AccessDenied { .. }
             | Self::UnknownHost { .. }
+            | Self::OtherKey { .. }
             | Self::Untrusted { .. }
             | Self::NoRepository { .. }
             | Self::Empty { .. }
@@ -167,7 +179,13 @@ pub(super) fn classify(url: &str, host: &str, stderr: &str) -> FetchError {
     let said = summary(stderr);
     let url = url.to_owned();
     let has = |needles: &[&str]| needles.iter().any(|needle| stderr.contains(needle));
-    if has(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
+    if has(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
+        // What ssh advises names files that were made for this fetch alone.
+        let words = stderr.split_whitespace().map(|word| word.trim_end_matches('.'));
+        let shown = words.filter(|word| word.starts_with("SHA256:")).next_back().unwrap_or("another key");
+        return FetchError::OtherKey { host: host.to_owned(), shown: shown.to_owned() };
+    }
+    if has(&["Host key verification failed"]) {
         return FetchError::UnknownHost { host: host.to_owned(), said };
     }
     // As OpenSSL, GnuTLS and Secure Transport put it.
@@ -243,6 +261,7 @@ mod tests {
         let cases = [
             "fatal: could not read Username for 'https://git.example': terminal prompts disabled",
             "Host key verification failed.\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.",
+            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\nThe fingerprint for the ED25519 key sent by the remote host is\nSHA256:h27A5QXw9ozSDpfU1y.\nOffending ED25519 key in /tmp/yuba-git-BiXNuw/known_hosts:1\nHost key verification failed.",
             "fatal: unable to access 'https://git.example/x/': Could not resolve host: git.example",
             "fatal: unable to access 'https://git.example/x/': The requested URL returned error: 503",
             "fatal: mismatched algorithms: client sha1; server sha256",
@@ -251,6 +270,7 @@ mod tests {
         insta::assert_snapshot!(cases.map(case).join("\n"), @r"
         permanent: https://git.example/x refused access: could not read Username for 'https://git.example': terminal prompts disabled; check the source's secret, and that the repository exists
         permanent: the key of git.example is not in known_hosts: Host key verification failed.; Could not read from remote repository.; add the host's true key to `known_hosts` in the source's secret
+        permanent: the key of git.example is not the one in known_hosts: it shows SHA256:h27A5QXw9ozSDpfU1y; if the host has a new key, compare it with what the host publishes and put it into `known_hosts` in the source's secret; if not, somebody answers in its place
         transient: https://git.example/x could not be reached: unable to access 'https://git.example/x/': Could not resolve host: git.example
         transient: https://git.example/x could not be reached: unable to access 'https://git.example/x/': The requested URL returned error: 503
         permanent: https://git.example/x has SHA-256 object ids (git's object format `sha256`); repositories with SHA-1 ids are read
