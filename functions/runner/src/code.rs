@@ -1,4 +1,4 @@
-//! What the root module's code says, as far as the runner must know: whether it names a backend, and which provider
+//! What the root module's code says, as far as the runner must know: which backend it names, and which provider
 //! versions its lock file pins.
 
 use std::collections::BTreeMap;
@@ -7,40 +7,25 @@ use std::path::Path;
 
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;
-use serde_json::Value;
+use yuba_core::manifest::backend_in_code;
 use yuba_core::spec::EngineTool;
+use yuba_core::state_address::BackendBlock;
 
 use crate::engine::dialect::{is_code, is_json_code};
 
-/// Whether the code names a backend or HCP Terraform (`cloud`).
-pub(crate) fn names_backend(module: &Path, tool: EngineTool) -> bool {
+/// The backend that the code names (`cloud` is one), as the engine reads it.
+pub(crate) fn backend(module: &Path, tool: EngineTool) -> Option<BackendBlock> {
     let files = fs::read_dir(module).into_iter().flatten().flatten();
-    files.filter_map(|entry| entry.file_name().into_string().ok()).any(|name| {
-        let text = || fs::read_to_string(module.join(&name)).unwrap_or_default();
-        (is_code(tool, &name) && hcl_names_backend(&text()))
-            || (is_json_code(tool, &name) && json_names_backend(&text()))
-    })
-}
-
-fn hcl_names_backend(text: &str) -> bool {
-    if !text.contains("backend") && !text.contains("cloud") {
-        return false;
-    }
-    // Code that does not parse is the engine's to report.
-    let Ok(body) = text.parse::<Body>() else { return false };
-    body.get_blocks("terraform").any(|block| {
-        block.body.get_blocks("backend").next().is_some() || block.body.get_blocks("cloud").next().is_some()
-    })
-}
-
-fn json_names_backend(text: &str) -> bool {
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
-    let blocks = match value.get("terraform") {
-        Some(Value::Array(blocks)) => blocks.clone(),
-        Some(block) => vec![block.clone()],
-        None => Vec::new(),
-    };
-    blocks.iter().any(|block| block.get("backend").is_some() || block.get("cloud").is_some())
+    let code: Vec<(String, String)> = files
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| is_code(tool, name) || is_json_code(tool, name))
+        .map(|name| {
+            // What cannot be read is the engine's to report.
+            let text = fs::read_to_string(module.join(&name)).unwrap_or_default();
+            (name, text)
+        })
+        .collect();
+    backend_in_code(code.iter().map(|(name, text)| (name.as_str(), text.as_str())))
 }
 
 /// A provider as the lock file pins it.
@@ -76,20 +61,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backend_is_found_where_the_engine_finds_one() {
+    fn only_files_that_the_engine_reads_name_a_backend() {
         let module = tempfile::tempdir().unwrap();
-        let names = |file: &str, text: &str| {
+        let text = "terraform {\n  backend \"s3\" {}\n}\n";
+        for (file, tool, found) in [
+            ("a.tf", EngineTool::Terraform, true),
+            ("a.tofu", EngineTool::Terraform, false),
+            ("a.tofu", EngineTool::Tofu, true),
+            ("a.txt", EngineTool::Tofu, false),
+        ] {
             fs::write(module.path().join(file), text).unwrap();
-            let found = names_backend(module.path(), EngineTool::Terraform);
+            assert_eq!(backend(module.path(), tool).is_some(), found, "{file}");
             fs::remove_file(module.path().join(file)).unwrap();
-            found
-        };
-        assert!(names("a.tf", "terraform {\n  backend \"s3\" {}\n}\n"));
-        assert!(names("a.tf", "terraform {\n  cloud {\n  }\n}\n"));
-        assert!(names("a.tf.json", r#"{"terraform":{"backend":{"s3":{}}}}"#));
-        assert!(!names("a.tf", "# backend \"s3\" {}\nlocals { cloud = \"x\" }\n"));
-        assert!(!names("a.tofu", "terraform {\n  backend \"s3\" {}\n}\n"));
-        assert!(!names("a.txt", "terraform {\n  backend \"s3\" {}\n}\n"));
+        }
     }
 
     #[test]

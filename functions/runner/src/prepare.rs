@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use yuba_core::spec::EngineTool;
 
 use crate::attempt::{Attempt, Engine};
-use crate::backend::{self, Backend, InCode};
+use crate::backend::{self, Backend};
 use crate::code;
 use crate::ended::{Ended, Step};
 use crate::engine::{Found, Place, find};
@@ -39,9 +39,8 @@ pub(crate) async fn for_plan<'a>(
     workspace.enter(&spec.path)?;
     let choice = find::find(&attempt.environment, &spec.engine, &attempt.work).await?;
     let tool = choice.engine.tool;
-    let in_code = if code::names_backend(workspace.module(), tool) { InCode::Yes } else { InCode::No };
-    let backend =
-        backend::write(workspace.module(), spec.backend.as_deref(), in_code, attempt.local_state.as_deref())?;
+    let in_code = code::backend(workspace.module(), tool);
+    let backend = backend::write(workspace.module(), spec, in_code, attempt.local_state.as_deref())?;
     variables::write(workspace.module(), &spec.vars, &attempt.values)?;
     let files = variables::files(&workspace.tree(), &spec.tf_vars_files)?;
     let notices: Vec<String> = workspace.notices().iter().cloned().chain(choice.notice).collect();

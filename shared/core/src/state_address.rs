@@ -2,7 +2,8 @@
 //! and the backend that the code names.
 //!
 //! A backend block in the manifest replaces the code's whole, as engines do with an override file; nothing of the two is
-//! merged. A stack for which neither names one has its state under its own id, so it never shares it.
+//! merged. A stack for which neither names one, or only a directory that is gone after the run, has its state under its
+//! own id, so it never shares it.
 
 use std::collections::BTreeMap;
 
@@ -50,23 +51,22 @@ impl BackendBlock {
         Some(format!("{}{}", self.kind, written.collect::<Option<String>>()?))
     }
 
-    /// A relative path is one below the root module.
     fn local_place(&self, spec: &StackSpec) -> Option<String> {
-        let (name, usual) = if spec.workspace == DEFAULT {
-            ("path", "terraform.tfstate")
-        } else {
-            ("workspace_dir", "terraform.tfstate.d")
-        };
-        let path = match self.settings.get(name) {
-            None => usual,
-            Some(text) => text.as_deref()?,
-        };
-        Some(if path.starts_with('/') {
-            format!("{LOCAL} {name}=/{}", plain(path))
-        } else {
-            format!("{LOCAL} {name}={}//{}", spec.source, plain(&format!("{}/{path}", spec.path)))
-        })
+        let name = local_setting(&spec.workspace);
+        Some(format!("{LOCAL} {name}=/{}", plain(self.literal(name)?)))
     }
+
+    /// Whether states would lie in the directory that the code is run in, which is removed after each run: a local
+    /// backend without an absolute path. The installation keeps such a state as one for which nobody names a backend.
+    pub fn lies_beside_the_code(&self, workspace: &str) -> bool {
+        let absolute = |text: &Option<String>| text.as_ref().is_none_or(|path| path.starts_with('/'));
+        self.kind == LOCAL && !self.settings.get(local_setting(workspace)).is_some_and(absolute)
+    }
+}
+
+/// What a local backend names its path by.
+fn local_setting(workspace: &str) -> &'static str {
+    if workspace == DEFAULT { "path" } else { "workspace_dir" }
 }
 
 /// What the code of a stack says of its backend.
@@ -121,12 +121,15 @@ impl StateAddress {
 /// The address of a stack's state.
 pub fn state_address(spec: &StackSpec, code: &CodeBackend) -> StateAddress {
     let in_manifest = spec.backend.as_deref().and_then(|text| read_backend(text).ok().flatten());
+    let workspace = &spec.workspace;
     let block = match (&in_manifest, code) {
         (Some(block), _) | (None, CodeBackend::Named(block)) => Some(block),
         (None, CodeBackend::NotNamed) => return StateAddress::Own,
         (None, CodeBackend::Unseen) => None,
     };
-    let workspace = &spec.workspace;
+    if block.is_some_and(|block| block.lies_beside_the_code(workspace)) {
+        return StateAddress::Own;
+    }
     if let Some(place) = block.and_then(|block| block.place(spec)) {
         return StateAddress::At(format!("{place}, workspace {workspace}"));
     }
@@ -278,21 +281,21 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_path_lies_below_the_code_and_an_absolute_one_does_not() {
-        let local = named("local", &[("path", "../x.tfstate")]);
-        assert_eq!(
-            at(&spec("stacks/a", None), &local),
-            "local path=infra/code//stacks/x.tfstate, workspace default"
-        );
-        let whole = named("local", &[("path", "/var//x"), ("workspace_dir", "/var/w")]);
-        assert_eq!(at(&spec("stacks/a", None), &whole), "local path=/var/x, workspace default");
+    fn a_local_state_is_its_stacks_own_unless_its_path_is_absolute() {
+        let relative = named("local", &[("path", "../x.tfstate")]);
+        assert_eq!(state_address(&spec("stacks/a", None), &relative), StateAddress::Own);
+        let in_manifest = spec("stacks/a", Some("backend \"local\" {}"));
+        assert_eq!(state_address(&in_manifest, &CodeBackend::Unseen), StateAddress::Own);
+        let whole = named("local", &[("path", "/var//x/../y")]);
+        assert_eq!(at(&spec("stacks/a", None), &whole), "local path=/var/y, workspace default");
         let mut other = spec("stacks/a", None);
         other.workspace = "eu".to_owned();
-        assert_eq!(at(&other, &whole), "local workspace_dir=/var/w, workspace eu");
-        assert_eq!(
-            at(&other, &named("local", &[])),
-            "local workspace_dir=infra/code//stacks/a/terraform.tfstate.d, workspace eu"
-        );
+        assert_eq!(state_address(&other, &whole), StateAddress::Own);
+        let both = named("local", &[("path", "x"), ("workspace_dir", "/var/w")]);
+        assert_eq!(at(&other, &both), "local workspace_dir=/var/w, workspace eu");
+        let open = BackendBlock::new("local", [("path".to_owned(), None)]);
+        let open = state_address(&spec("stacks/a", None), &CodeBackend::Named(open));
+        assert!(matches!(open, StateAddress::Perhaps(_)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Block, Body, Structure};
 use serde_json::Value;
 use yuba_core::id::TreeId;
-use yuba_core::manifest::backend_block;
+use yuba_core::manifest::{backend_in_code, each_object};
 use yuba_core::state_address::{BackendBlock, CodeBackend};
 
 use crate::closure::links::{Place, Resolver};
@@ -92,10 +92,9 @@ impl RootModule {
 
     /// Reads the files of a root module's directory, given by name and text.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut module = Self::default();
-        let mut files: Vec<(&str, &str)> = files.into_iter().collect();
-        // What an override file names replaces what others do.
-        files.sort_by_key(|(name, _)| (is_override(name), *name));
+        let files: Vec<(&str, &str)> = files.into_iter().collect();
+        let code = files.iter().copied().filter(|(name, _)| crate::closure::is_configuration(name));
+        let mut module = Self { backend: backend_in_code(code), ..Self::default() };
         for (name, text) in files {
             match name {
                 ".terraform.lock.hcl" => module.has_lock_file = true,
@@ -164,7 +163,6 @@ impl RootModule {
                 }
                 Structure::Attribute(_) => {}
                 Structure::Block(block) => match block.ident.as_str() {
-                    "backend" | "cloud" => self.backend = backend_block(block),
                     "required_providers" => self.providers(&block.body),
                     _ => {}
                 },
@@ -187,12 +185,6 @@ impl RootModule {
     fn json(&mut self, settings: &serde_json::Map<String, Value>) {
         self.required_versions
             .extend(settings.get("required_version").and_then(Value::as_str).map(str::to_owned));
-        each_object(settings.get("backend"), &mut |backend| {
-            self.backend = backend.iter().next().map(|(kind, body)| json_backend(kind, body));
-        });
-        if let Some(cloud) = settings.get("cloud") {
-            self.backend = Some(json_backend("cloud", cloud));
-        }
         each_object(settings.get("required_providers"), &mut |providers| {
             for (name, value) in providers {
                 let field = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -204,34 +196,6 @@ impl RootModule {
     }
 }
 
-/// A file that engines merge over the others.
-fn is_override(name: &str) -> bool {
-    let stem = name.trim_end_matches(".json").rsplit_once('.').map_or(name, |(stem, _)| stem);
-    stem == "override" || stem.ends_with("_override")
-}
-
-fn json_backend(kind: &str, body: &Value) -> BackendBlock {
-    let mut settings = Vec::new();
-    each_object(Some(body), &mut |body| {
-        for (name, value) in body {
-            match value {
-                Value::Object(_) | Value::Array(_) => each_object(Some(value), &mut |inner| {
-                    let inner =
-                        inner.iter().map(|(key, value)| (format!("{name}.{key}"), json_literal(value)));
-                    settings.extend(inner);
-                }),
-                value => settings.push((name.clone(), json_literal(value))),
-            }
-        }
-    });
-    BackendBlock::new(kind, settings)
-}
-
-/// A text without templates.
-fn json_literal(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.contains("${") && !text.contains("%{")).map(str::to_owned)
-}
-
 fn field(object: &hcl_edit::expr::Object, name: &str) -> Option<String> {
     let mut fields = object.iter().filter(|(key, _)| key_text(key) == Some(name));
     fields.find_map(|(_, value)| value.expr().as_str()).map(str::to_owned)
@@ -239,15 +203,6 @@ fn field(object: &hcl_edit::expr::Object, name: &str) -> Option<String> {
 
 fn key_text(key: &hcl_edit::expr::ObjectKey) -> Option<&str> {
     key.as_ident().map(hcl_edit::Ident::as_str).or_else(|| key.as_expr().and_then(Expression::as_str))
-}
-
-/// Where HCL has a block, JSON may have an object or a list of objects.
-fn each_object(value: Option<&Value>, visit: &mut dyn FnMut(&serde_json::Map<String, Value>)) {
-    match value {
-        Some(Value::Object(object)) => visit(object),
-        Some(Value::Array(values)) => values.iter().for_each(|value| each_object(Some(value), visit)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

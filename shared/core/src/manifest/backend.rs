@@ -22,7 +22,7 @@ pub fn read_backend(configuration: &str) -> Result<Option<BackendBlock>, String>
 }
 
 /// What a block of a `terraform` block says of the state's place; `None` where it is neither `backend` nor `cloud`.
-pub fn backend_block(block: &Block) -> Option<BackendBlock> {
+pub(super) fn backend_block(block: &Block) -> Option<BackendBlock> {
     let kind = match block.ident.as_str() {
         "backend" => block.labels.first().map(BlockLabel::as_str).unwrap_or_default(),
         "cloud" => "cloud",

@@ -28,12 +28,17 @@ impl ManifestSet {
         let Some(gap) = &stack.backend_gap else { return };
         match code {
             CodeBackend::Unseen => {}
-            CodeBackend::Named(_) => self.findings.retain(|finding| !warns_of(finding, gap)),
-            CodeBackend::NotNamed => {
-                let warnings = self.findings.iter_mut().filter(|finding| warns_of(finding, gap));
-                warnings.for_each(|finding| finding.message = messages::no_backend_anywhere());
+            CodeBackend::Named(block) if block.lies_beside_the_code(&stack.spec.workspace) => {
+                self.settle_gap(gap, messages::backend_beside_the_code);
             }
+            CodeBackend::Named(_) => self.findings.retain(|finding| !warns_of(finding, gap)),
+            CodeBackend::NotNamed => self.settle_gap(gap, messages::no_backend_anywhere),
         }
+    }
+
+    fn settle_gap(&mut self, gap: &Place, message: fn() -> String) {
+        let warnings = self.findings.iter_mut().filter(|finding| warns_of(finding, gap));
+        warnings.for_each(|finding| finding.message = message());
     }
 
     /// That stacks of one path may share a state is in doubt only where the address of one of them is not known.
@@ -131,6 +136,11 @@ mod tests {
         insta::assert_snapshot!(after_looking(&stack("a", "x"), |_| s3("k")), @"no errors, no warnings, no notices");
         insta::assert_snapshot!(after_looking(&stack("a", "x"), |_| CodeBackend::NotNamed), @r"
         f:4:7: warning: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+        no errors, 1 warning, no notices
+        ");
+        let beside = |_: &StackManifest| CodeBackend::Named(BackendBlock::new("local", []));
+        insta::assert_snapshot!(after_looking(&stack("a", "x"), beside), @r"
+        f:4:7: warning: spec.backendConfig: the local backend has no absolute path, so its state would vanish with the run; the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
         no errors, 1 warning, no notices
         ");
         assert!(after_looking(&stack("a", "x"), |_| CodeBackend::Unseen).contains("unless the code does"));

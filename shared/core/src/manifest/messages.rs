@@ -285,6 +285,12 @@ pub(super) fn no_backend_anywhere() -> String {
         .to_owned()
 }
 
+pub(super) fn backend_beside_the_code() -> String {
+    "spec.backendConfig: the local backend has no absolute path, so its state would vanish with the run; the state is kept \
+     in Yuba's data directory, and the first plan waits for `yuba adopt`"
+        .to_owned()
+}
+
 pub(super) fn hasty_production(interval: &str) -> String {
     format!(
         "spec.interval: found `{interval}` together with `approvePlan: auto` on production; reality is changed that often \

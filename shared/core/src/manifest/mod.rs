@@ -12,6 +12,7 @@ mod engine;
 mod fields;
 mod finding;
 mod format;
+mod in_code;
 mod kinds;
 mod messages;
 mod parse;
@@ -26,8 +27,9 @@ mod stack;
 pub mod wire;
 mod yaml;
 
-pub use backend::{backend_block, read_backend};
+pub use backend::read_backend;
 pub use finding::{Finding, Place, Severity, render};
+pub use in_code::{backend_in_code, each_object};
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};
 pub use set::{

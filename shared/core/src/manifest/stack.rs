@@ -260,7 +260,13 @@ fn read_backend(root: &Node, wire: &Wire, report: &mut Report<'_>) -> Option<Bac
             report.say(Severity::Warning, root.spot_of(PATH), messages::no_backend_block());
             None
         }
-        Ok(backend) => backend,
+        Ok(backend) => {
+            let workspace = wire.workspace.as_deref().unwrap_or("default");
+            if backend.as_ref().is_some_and(|block| block.lies_beside_the_code(workspace)) {
+                report.say(Severity::Warning, root.spot_of(PATH), messages::backend_beside_the_code());
+            }
+            backend
+        }
         Err(why) => {
             report.say(Severity::Error, root.spot_of(PATH), messages::bad_backend(&why));
             None

@@ -62,3 +62,17 @@ fn two_stacks_with_one_state_are_held_back_until_one_is_gone() {
     let refused = world.yuba(&["destroy", "two"]);
     assert!(refused.failed_with(3).contains("infra/one (flux/one.yaml:1) names the same state"));
 }
+
+#[test]
+fn a_state_that_the_code_puts_beside_itself_outlives_the_run() {
+    let mut world = World::new();
+    let backend = "terraform {\n  backend \"local\" {\n    path = \"network.tfstate\"\n  }\n}\n\n";
+    let code = format!("{backend}{}", network("dev", "one"));
+    world.stack("dev", &code, "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    world.stack("dev", &format!("{code}# The end\n"), "approvePlan: auto");
+    let head = world.repository.push("Change nothing");
+    world.yuba(&["wait", "dev", "--for", "unchanged", "--revision", &head, "--timeout", "90s"]).ok();
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"]);
+}

@@ -134,7 +134,7 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
         name: shown(name),
         engine: engine.found,
         engine_wanted: engine.wanted,
-        backend: backend(spec.is_some_and(|spec| spec.backend.is_some()), module),
+        backend: backend(spec, module),
         not_applied: spec
             .into_iter()
             .flat_map(|spec| spec.not_applied.iter().map(|field| field.field.clone()))
@@ -145,9 +145,11 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
     }
 }
 
-fn backend(in_manifest: bool, module: Option<&RootModule>) -> BackendNamed {
-    match module.and_then(|module| module.backend.as_ref()).map(|block| block.kind.clone()) {
-        _ if in_manifest => BackendNamed::ByManifest,
+fn backend(spec: Option<&StackSpec>, module: Option<&RootModule>) -> BackendNamed {
+    let workspace = spec.map_or("default", |spec| &spec.workspace);
+    let block = module.and_then(|module| module.backend.as_ref());
+    match block.filter(|block| !block.lies_beside_the_code(workspace)).map(|block| block.kind.clone()) {
+        _ if spec.is_some_and(|spec| spec.backend.is_some()) => BackendNamed::ByManifest,
         Some(kind) => BackendNamed::ByCode(kind),
         None if module.is_some_and(|module| !module.broken.is_empty()) => BackendNamed::Unknown,
         None => BackendNamed::Nowhere,
