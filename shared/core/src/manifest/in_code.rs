@@ -24,7 +24,7 @@ fn in_file(name: &str, text: &str) -> Option<BackendBlock> {
         return None;
     }
     let text = text.trim_start_matches('\u{feff}');
-    if name.ends_with(".json") {
+    if name.strip_suffix(".json").is_some() {
         return in_json(&serde_json::from_str(text).ok()?);
     }
     let body = hcl_edit::parser::parse_body(text).ok()?;
