@@ -161,11 +161,10 @@ impl RootModule {
                 Structure::Attribute(attribute) if attribute.key.as_str() == "required_version" => {
                     self.required_versions.extend(attribute.value.as_str().map(str::to_owned));
                 }
-                Structure::Attribute(_) => {}
-                Structure::Block(block) => match block.ident.as_str() {
-                    "required_providers" => self.providers(&block.body),
-                    _ => {}
-                },
+                Structure::Block(block) if block.ident.as_str() == "required_providers" => {
+                    self.providers(&block.body);
+                }
+                Structure::Attribute(_) | Structure::Block(_) => {}
             }
         }
     }

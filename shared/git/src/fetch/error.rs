@@ -181,8 +181,8 @@ pub(super) fn classify(url: &str, host: &str, stderr: &str) -> FetchError {
     let has = |needles: &[&str]| needles.iter().any(|needle| stderr.contains(needle));
     if has(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         // What ssh advises names files that were made for this fetch alone.
-        let words = stderr.split_whitespace().map(|word| word.trim_end_matches('.'));
-        let shown = words.filter(|word| word.starts_with("SHA256:")).next_back().unwrap_or("another key");
+        let mut words = stderr.split_whitespace().map(|word| word.trim_end_matches('.'));
+        let shown = words.find(|word| word.starts_with("SHA256:")).unwrap_or("another key");
         return FetchError::OtherKey { host: host.to_owned(), shown: shown.to_owned() };
     }
     if has(&["Host key verification failed"]) {
