@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use yuba_core::task::ObjectAccess;
 
@@ -12,6 +13,14 @@ use crate::ended::{Ended, Step};
 #[derive(Debug, Clone)]
 pub(crate) struct Objects {
     root: PathBuf,
+}
+
+/// What an object is written from.
+pub(crate) enum Body<'a> {
+    /// Memory.
+    Bytes(&'a [u8]),
+    /// A file.
+    File(&'a Path),
 }
 
 impl Objects {
@@ -30,6 +39,19 @@ impl Objects {
     pub(crate) fn put_file(&self, key: &str, path: &Path) -> Step<()> {
         let mut from = File::open(path).map_err(|error| Ended::io("read", path, &error))?;
         self.write(key, |file| io::copy(&mut from, file).map(drop))
+    }
+
+    /// Writes several objects at once: each waits for the disk, so they wait together.
+    pub(crate) fn put_all(&self, objects: &[(String, Body<'_>)]) -> Step<()> {
+        thread::scope(|scope| {
+            let put = |(key, body): &(String, Body<'_>)| match body {
+                Body::Bytes(bytes) => self.put(key, bytes),
+                Body::File(path) => self.put_file(key, path),
+            };
+            let writing: Vec<_> = objects.iter().map(|object| scope.spawn(move || put(object))).collect();
+            let broken = |_| Err(Ended::transient("writing an object was broken off"));
+            writing.into_iter().try_for_each(|writing| writing.join().unwrap_or_else(broken))
+        })
     }
 
     /// Opens an object for reading; `None` where there is none.

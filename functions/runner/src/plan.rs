@@ -21,6 +21,7 @@ use crate::code;
 use crate::ended::{Ended, Step};
 use crate::hide;
 use crate::inputs::Inputs;
+use crate::objects::Body;
 use crate::planfile;
 use crate::prepare::{self, Prepared};
 use crate::show::{Shown, show};
@@ -125,16 +126,18 @@ async fn store(
     });
     prepare::note_engine(engine, workspace, &made.version)?;
     let report = report(engine, &shown, &prepared, made, &lineage)?;
-    let objects = &attempt.objects;
-    objects.put_file(&attempt.object(object::PLAN), &copy)?;
-    objects.put_file(&attempt.object(object::WORKDIR), &workspace.pack_overlay()?)?;
-    objects.put_file(&attempt.object(object::PLAN_JSON), &redacted)?;
     hide::summary(&mut shown.plan.summary, &attempt.log.masker());
     let summary =
         serde_json::to_vec(&shown.plan.summary).map_err(|error| Ended::transient(error.to_string()))?;
-    objects.put(&attempt.object(object::SUMMARY), &summary)?;
-    let text = render::plan(&shown.plan.summary, &View::default());
-    objects.put(&attempt.object(object::PLAN_TEXT), attempt.log.mask(&text).as_bytes())?;
+    let text = attempt.log.mask(&render::plan(&shown.plan.summary, &View::default()));
+    let stored = [
+        (object::PLAN, Body::File(&copy)),
+        (object::WORKDIR, Body::File(&workspace.pack_overlay()?)),
+        (object::PLAN_JSON, Body::File(&redacted)),
+        (object::SUMMARY, Body::Bytes(&summary)),
+        (object::PLAN_TEXT, Body::Bytes(text.as_bytes())),
+    ];
+    attempt.objects.put_all(&stored.map(|(name, body)| (attempt.object(name), body)))?;
     Ok(AttemptReport::Planned(report))
 }
 
