@@ -1,7 +1,8 @@
 //! Packed trees: `.tar.zst`, written fast, read with suspicion.
 //!
 //! What is unpacked must stay within its directory: absolute names, `..`, links that lead out and entries that are
-//! neither file, folder nor symbolic link are refused.
+//! neither file, folder nor symbolic link are refused. So is more than a disk should be asked to hold: a few kilobytes of
+//! archive can name terabytes.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,6 +12,18 @@ use tar::{Archive, Builder, EntryType};
 
 /// Fast; the packed bytes are read once or twice.
 const LEVEL: i32 = 1;
+
+/// How much is unpacked at most.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Files, folders and links.
+    entries: u64,
+    /// Bytes of all files together.
+    bytes: u64,
+}
+
+/// Far more than any repository of code holds.
+const BOUNDS: Bounds = Bounds { entries: 2_000_000, bytes: 32 << 30 };
 
 /// Why an archive was not unpacked.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +42,17 @@ pub(crate) enum UnpackError {
         /// What it names.
         target: PathBuf,
     },
+    /// It holds too many entries.
+    #[error("it holds more than {0} files and folders: leave out what no plan needs")]
+    TooMany(u64),
+    /// Its files are too large.
+    #[error("its files take more than {} MiB with `{}`: leave out what no plan needs", .bytes >> 20, .path.display())]
+    TooLarge {
+        /// The file that was one too many.
+        path: PathBuf,
+        /// How many bytes they may take.
+        bytes: u64,
+    },
     /// An entry is something else.
     #[error("`{}` is neither file, folder nor symbolic link", .0.display())]
     Kind(PathBuf),
@@ -36,6 +60,11 @@ pub(crate) enum UnpackError {
 
 /// Unpacks into a directory, over what is there; the paths of what was unpacked, as the archive has them.
 pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<Vec<PathBuf>, UnpackError> {
+    unpack_within(BOUNDS, from, into)
+}
+
+fn unpack_within(bounds: Bounds, from: impl Read, into: &Path) -> Result<Vec<PathBuf>, UnpackError> {
+    let mut left = bounds;
     let mut archive = Archive::new(zstd::Decoder::new(from)?);
     archive.set_preserve_permissions(true);
     archive.set_overwrite(true);
@@ -46,6 +75,11 @@ pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<Vec<PathBuf>, Unpac
         if leaves(&path) {
             return Err(UnpackError::Outside(path));
         }
+        left.entries = left.entries.checked_sub(1).ok_or(UnpackError::TooMany(bounds.entries))?;
+        let Some(bytes) = left.bytes.checked_sub(entry.size()) else {
+            return Err(UnpackError::TooLarge { path, bytes: bounds.bytes });
+        };
+        left.bytes = bytes;
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Directory | EntryType::Continuous => {}
             EntryType::XGlobalHeader => continue,
@@ -206,6 +240,32 @@ mod tests {
         });
         let error = unpack(packed.as_slice(), directory.path()).unwrap_err();
         assert!(matches!(error, UnpackError::LinkOutside { link, .. } if link == Path::new("out")));
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_a_disk_should_hold() {
+        let packed = archive(|builder| {
+            for name in ["a", "b", "c"] {
+                let mut header = tar::Header::new_gnu();
+                header.set_size(2 << 20);
+                builder.append_data(&mut header, name, io::repeat(0).take(2 << 20)).unwrap();
+            }
+        });
+        assert!(packed.len() < 10_000, "6 MiB of nothing pack well: {}", packed.len());
+        let refusal = |bounds| {
+            let directory = tempfile::tempdir().unwrap();
+            let error = unpack_within(bounds, packed.as_slice(), directory.path()).unwrap_err();
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "it stops there");
+            error.to_string()
+        };
+        assert_eq!(
+            refusal(Bounds { entries: 2, bytes: 6 << 20 }),
+            "it holds more than 2 files and folders: leave out what no plan needs"
+        );
+        assert_eq!(
+            refusal(Bounds { entries: 3, bytes: (6 << 20) - 1 }),
+            "its files take more than 5 MiB with `c`: leave out what no plan needs"
+        );
     }
 
     #[test]
