@@ -198,3 +198,22 @@ async fn an_approval_counts_for_the_pusher_whom_the_host_verified() {
     assert_eq!(definition.author.as_deref(), Some("octocat"));
     assert_eq!(definition.author_known_by.as_deref(), Some("pusher, verified by github"));
 }
+
+#[tokio::test]
+async fn manifests_in_json_are_read_and_hidden_files_are_not() {
+    const STACK: &str = r#"{"apiVersion": "infra.contrib.fluxcd.io/v1alpha2", "kind": "Terraform",
+        "metadata": {"name": "dev"},
+        "spec": {"path": "dev", "interval": "1h", "sourceRef": {"kind": "GitRepository", "name": "live"}}}"#;
+    for (from_git, place) in [(true, "flux/dev.json:1"), (false, "dev.json:1")] {
+        let mut world = World::empty();
+        let (source, hidden) = (world.source_manifest(), ("flux/.hidden/x.yaml", "kind: ["));
+        world.commit(&[FILES[0], ("flux/dev.json", STACK), ("flux/source.yaml", &source), hidden]);
+        let directory = world.repository().join("flux").display().to_string();
+        let git = format!("file://{}@main//flux", world.repository().display());
+        world.settings.manifests = vec![ManifestSetName(if from_git { git } else { directory })];
+        world.start().await;
+        assert_eq!(world.definition("dev").await.place, place);
+        let findings = world.record().await.findings;
+        assert!(!findings.iter().any(|finding| finding.contains("error")), "{findings:?}");
+    }
+}

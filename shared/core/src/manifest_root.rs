@@ -6,7 +6,7 @@ use crate::spec::GitReference;
 /// A configured place of manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManifestRoot {
-    /// A directory on this machine; `*.yaml` and `*.yml` below it are read.
+    /// A directory on this machine.
     Directory(String),
     /// A Git repository.
     Git {

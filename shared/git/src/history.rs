@@ -115,14 +115,6 @@ impl Repository {
         Ok(found)
     }
 
-    /// The files that can hold manifests: `*.yaml` and `*.yml`, by path.
-    pub fn manifest_files(&self, tree: &TreeId) -> Result<Vec<FileEntry>, ReadError> {
-        self.files(tree, |path| {
-            let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-            matches!(extension.as_deref(), Some("yaml" | "yml"))
-        })
-    }
-
     /// A file's bytes.
     pub fn bytes(&self, id: ObjectId) -> Result<Vec<u8>, ReadError> {
         crate::tree::blob(&self.reader(), id)

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use yuba_core::artifact::ArtifactReport;
 use yuba_core::id::{Revision, SourceName, StackName, TreeId};
 use yuba_core::job::artifact_report_object;
-use yuba_core::manifest::ManifestFile;
+use yuba_core::manifest::{ManifestFile, is_manifest_path};
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
 use yuba_core::state_address::CodeBackend;
@@ -156,12 +156,15 @@ fn manifest_files(
     tree: &TreeId,
     directory: &str,
 ) -> Result<Vec<ManifestFile>, ReadError> {
-    let inside = |path: &str| {
-        directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    let below = |path: &str| match directory {
+        "" => is_manifest_path(path),
+        _ => {
+            path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_manifest_path)
+        }
     };
-    let entries = repository.manifest_files(tree)?;
+    let entries = repository.files(tree, below)?;
     let read = |entry: FileEntry| Ok(ManifestFile { text: repository.text(entry.id)?, path: entry.path });
-    entries.into_iter().filter(|entry| inside(&entry.path)).map(read).collect()
+    entries.into_iter().map(read).collect()
 }
 
 /// A changed path as a reason for people.

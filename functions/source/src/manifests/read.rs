@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use yuba_core::id::ManifestSetName;
-use yuba_core::manifest::ManifestFile;
+use yuba_core::manifest::{ManifestFile, is_manifest_path};
 use yuba_core::manifest_root::ManifestRoot;
 use yuba_core::message::Cause;
 use yuba_core::record::Key;
@@ -126,7 +126,7 @@ fn read_directory(root: &Path) -> Result<Documents, Trouble> {
     Ok(documents(files, None))
 }
 
-/// The YAML files below a directory; links are followed, `.git` is left out.
+/// The files that may hold manifests below a directory; links are followed, what begins with a dot is left out.
 fn list(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     if depth > DEEPEST {
         return Err(io::Error::other(format!(
@@ -136,12 +136,12 @@ fn list(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<
     }
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        let path = entry.path();
+        let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
-            if entry.file_name() != ".git" {
+            if !name.as_encoded_bytes().starts_with(b".") {
                 list(&path, depth + 1, found)?;
             }
-        } else if path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
+        } else if name.to_str().is_some_and(is_manifest_path) {
             found.push(path);
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use walkdir::{DirEntry, WalkDir};
-use yuba_core::manifest::{Finding, ManifestFile, Place, Severity, read_set};
+use yuba_core::manifest::{Finding, ManifestFile, Place, Severity, is_manifest_path, read_set};
 
 /// The files that were found, and what is to be said of others.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Found {
         let walk = WalkDir::new(path).sort_by_file_name().into_iter();
         for entry in walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
             let entry = entry.context("cannot list a directory")?;
-            if is_manifest_name(entry.path()) && entry.path().is_file() {
+            if entry.file_name().to_str().is_some_and(is_manifest_path) && entry.path().is_file() {
                 self.file(entry.path());
             }
         }
@@ -79,14 +79,6 @@ fn shown(path: &Path) -> String {
 
 fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
-}
-
-/// Whether a file of this name may hold manifests.
-pub(crate) fn is_manifest_name(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| {
-        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    })
 }
 
 /// Whether Helm fills a file in: it lies in a chart's `templates`, or holds template actions and is no YAML yet.

@@ -15,6 +15,7 @@ mod format;
 mod in_code;
 mod kinds;
 mod messages;
+mod name;
 mod parse;
 mod reference;
 mod references;
@@ -30,6 +31,7 @@ mod yaml;
 pub use backend::read_backend;
 pub use finding::{Finding, Place, Severity, render};
 pub use in_code::{backend_in_code, each_object};
+pub use name::is_manifest_path;
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};
 pub use set::{

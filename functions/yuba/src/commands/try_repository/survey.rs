@@ -5,12 +5,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use yuba_core::id::TreeId;
-use yuba_core::manifest::{ManifestFile, ManifestSet, read_set};
+use yuba_core::manifest::{ManifestFile, ManifestSet, is_manifest_path, read_set};
 use yuba_git::history::FileEntry;
 use yuba_git::root_module::RootModule;
 use yuba_git::{ObjectId, ReadError, Repository};
 
-use crate::commands::manifest_files::{charts_above, is_manifest_name, is_template};
+use crate::commands::manifest_files::{charts_above, is_template};
 
 /// What lies in a tree.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ fn says(path: &str) -> bool {
 }
 
 fn is_manifest(path: &str) -> bool {
-    is_manifest_name(Path::new(path)) && !says(path) && !split(path).1.starts_with('.')
+    is_manifest_path(split(path).1) && !says(path)
 }
 
 /// Whether a directory on the way begins with a dot.
