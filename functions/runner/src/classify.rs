@@ -8,7 +8,7 @@ use crate::ended::{Ended, Step};
 use crate::engine::Exit;
 
 /// Parts of errors that only different rights mend.
-const DENIED: [&str; 14] = [
+const DENIED: [&str; 17] = [
     "accessdenied",
     "access denied",
     "unauthorized",
@@ -23,12 +23,15 @@ const DENIED: [&str; 14] = [
     "could not find default credentials",
     "expiredtoken",
     "authentication failed",
+    "authorizationfailed",
+    "state endpoint requires auth",
+    "state endpoint invalid auth",
 ];
 
 /// Parts of errors that time mends, whatever else they say.
 const TRANSIENT: [(&str, &str); 15] = [
-    ("no space left on device", "the disk is full"),
-    ("disk quota exceeded", "the disk is full"),
+    ("no space left on device", "the disk is full: "),
+    ("disk quota exceeded", "the disk is full: "),
     ("connection refused", ""),
     ("connection reset", ""),
     ("no such host", ""),
@@ -39,10 +42,14 @@ const TRANSIENT: [(&str, &str); 15] = [
     ("temporary failure in name resolution", ""),
     ("could not connect to registry", ""),
     ("too many requests", ""),
-    ("plugin did not respond", "a provider crashed"),
+    ("plugin did not respond", "a provider crashed: "),
     ("text file busy", ""),
     ("service unavailable", ""),
 ];
+
+/// Parts of errors of `state push` and `force-unlock` that say that the backend holds something else.
+const REFUSED: [&str; 3] =
+    ["cannot import state with", "cannot overwrite existing state with", "failed to unlock state"];
 
 /// How `init` of both engines begins before it says what is wrong.
 const PREAMBLE: &str = "encountered problems during initiali";
@@ -101,8 +108,7 @@ pub(crate) fn failure(diagnostics: &[Diagnostic], exit: &Exit, doing: &str) -> E
         );
         return Ended::failed(FailureClass::Locked, message).with_detail(&detail).with_lock(Some(held));
     }
-    let (class, note) = classify(first, &detail);
-    let note = if note.is_empty() { String::new() } else { format!("{note}: ") };
+    let (class, note) = classify(&first.summary, &detail);
     Ended::failed(class, format!("{note}{}", first.one_line())).with_detail(&detail)
 }
 
@@ -111,9 +117,10 @@ pub(crate) fn check(exit: &Exit, diagnostics: &[Diagnostic], doing: &str) -> Ste
     if exit.code == Some(0) { Ok(()) } else { Err(failure(diagnostics, exit, doing)) }
 }
 
-fn classify(first: &Diagnostic, all: &str) -> (FailureClass, &'static str) {
+/// What may mend an error, and what is to be said before it.
+fn classify(summary: &str, all: &str) -> (FailureClass, &'static str) {
     let all = all.to_lowercase();
-    let summary = first.summary.to_lowercase();
+    let summary = summary.to_lowercase();
     if summary.contains("saved plan is stale") {
         return (FailureClass::StalePlan, "");
     }
@@ -122,6 +129,9 @@ fn classify(first: &Diagnostic, all: &str) -> (FailureClass, &'static str) {
     }
     if DENIED.iter().any(|part| all.contains(part)) {
         return (FailureClass::AccessDenied, "");
+    }
+    if REFUSED.iter().any(|part| all.contains(part)) {
+        return (FailureClass::Refused, "");
     }
     if CONFIGURATION.iter().any(|start| summary.starts_with(start)) {
         return (FailureClass::Configuration, "");
@@ -135,11 +145,10 @@ fn silent(exit: &Exit, doing: &str) -> Ended {
         Some(code) => format!("exit code {code}"),
         None => "a signal".to_owned(),
     };
-    let full = exit.stderr.to_lowercase().contains("no space left on device");
-    let note = if full { "the disk is full: " } else { "" };
+    let (class, note) = classify("", &exit.stderr);
     let said = exit.stderr.lines().map(str::trim).find(|line| !line.is_empty());
     let said = said.map_or_else(String::new, |line| format!(": {line}"));
-    Ended::transient(format!("{note}`{doing}` ended with {how}{said}")).with_detail(&exit.stderr)
+    Ended::failed(class, format!("{note}`{doing}` ended with {how}{said}")).with_detail(&exit.stderr)
 }
 
 #[cfg(test)]
@@ -182,17 +191,33 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_engine_that_ends_without_an_error_block_is_quoted() {
-        let stderr = "\nFailed to unlock state: lock id does not match\n".to_owned();
-        match failure(&[], &Exit { code: Some(1), stderr }, "unlock") {
-            Ended::Failed(failure) => {
-                assert_eq!(
-                    failure.message,
-                    "`unlock` ended with exit code 1: Failed to unlock state: lock id does not match"
-                );
-            }
+    fn said_of(stderr: &str, doing: &str) -> String {
+        match failure(&[], &Exit { code: Some(1), stderr: stderr.to_owned() }, doing) {
+            Ended::Failed(failure) => format!("{:?} {}", failure.class, failure.message),
             Ended::Interrupted => panic!("it failed"),
         }
+    }
+
+    #[test]
+    fn an_engine_that_ends_without_an_error_block_is_quoted() {
+        assert_eq!(
+            said_of("\nFailed to unlock state: lock id does not match\n", "unlock"),
+            "Refused `unlock` ended with exit code 1: Failed to unlock state: lock id does not match"
+        );
+        assert_eq!(
+            said_of("Failed to unlock state: dial tcp 10.0.0.1:443: connection refused\n", "unlock"),
+            "Transient `unlock` ended with exit code 1: Failed to unlock state: dial tcp 10.0.0.1:443: connection refused"
+        );
+        assert_eq!(
+            said_of(
+                "Failed to write state: cannot import state with serial 1 over newer state with serial 3\n",
+                "push"
+            ),
+            "Refused `push` ended with exit code 1: Failed to write state: cannot import state with serial 1 over newer state with serial 3"
+        );
+        assert_eq!(
+            said_of("write /x: no space left on device", "init"),
+            "Transient the disk is full: `init` ended with exit code 1: write /x: no space left on device"
+        );
     }
 }

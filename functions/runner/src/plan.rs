@@ -12,7 +12,7 @@ use yuba_core::job::{BeforePlan, attempt_prefix, object, state_import_object};
 use yuba_core::plan::digest::{DigestContext, content_digest};
 use yuba_core::plan::render::{self, View};
 use yuba_core::plan::summary::{PlanReport, PlanSummary};
-use yuba_core::run::RunKind;
+use yuba_core::run::{FailureClass, RunKind};
 
 use crate::attempt::{Attempt, Engine, Said};
 use crate::backend::Backend;
@@ -42,24 +42,25 @@ pub(crate) async fn plan(attempt: &Attempt, workspace: &mut Workspace) -> Step<A
 
 /// Does to the backend what somebody asked for before the plan.
 async fn mend_backend(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
-    let attempt = engine.attempt;
-    match &attempt.job.before_plan {
-        None => Ok(()),
-        Some(BeforePlan::Unlock(lock)) => engine.text("unlock", &["force-unlock", "-force", lock]).await,
-        Some(BeforePlan::PushState(from)) => {
-            let prefix = attempt_prefix(attempt.job.stack, *from);
-            push(engine, workspace, &format!("{prefix}{}", object::ERRORED_STATE)).await
-        }
-        Some(BeforePlan::ImportState) => {
-            push(engine, workspace, &state_import_object(attempt.job.stack)).await
+    let job = &engine.attempt.job;
+    for first in &job.backend_first {
+        match first {
+            BeforePlan::Unlock(lock) => engine.text("unlock", &["force-unlock", "-force", lock]).await?,
+            BeforePlan::PushState(from) => {
+                let prefix = attempt_prefix(job.stack, *from);
+                push(engine, workspace, &format!("{prefix}{}", object::ERRORED_STATE)).await?;
+            }
+            BeforePlan::ImportState => push(engine, workspace, &state_import_object(job.stack)).await?,
         }
     }
+    Ok(())
 }
 
 /// Pushes a stored state into the backend. The engine refuses one that is older, or another's.
 async fn push(engine: &Engine<'_>, workspace: &Workspace, key: &str) -> Step<()> {
     let stored = engine.attempt.objects.open(key)?;
-    let stored = stored.ok_or_else(|| Ended::configuration(format!("there is no {key} to push")))?;
+    let stored =
+        stored.ok_or_else(|| Ended::failed(FailureClass::Refused, format!("there is no {key} to push")))?;
     let file = workspace.beside("pushed.tfstate");
     planfile::copy(stored, &file)?;
     engine.text("push", &["state".as_ref(), "push".as_ref(), file.as_os_str()]).await

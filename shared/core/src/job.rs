@@ -30,8 +30,9 @@ pub struct Job {
     pub timeout: Span,
     /// For an apply: which plan.
     pub plan: Option<PlanToApply>,
-    /// What is to be done to the backend before the plan.
-    pub before_plan: Option<BeforePlan>,
+    /// What is to be done to the backend before the plan, in this order.
+    #[serde(default, rename = "before_plan", with = "stored_before_plan")]
+    pub backend_first: Vec<BeforePlan>,
     /// Whether the state of a stack without a named backend has been settled; until then an empty one is reported.
     pub adopted: bool,
 }
@@ -57,6 +58,31 @@ pub enum BeforePlan {
     PushState(AttemptId),
     /// Push the state that was uploaded when the stack was adopted.
     ImportState,
+}
+
+/// What is done to a backend first, as it is stored: a list, or `null` where it is nothing. Records that were written when
+/// there was one thing at most hold that alone.
+pub(crate) mod stored_before_plan {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+    use serde_json::Value;
+
+    use super::BeforePlan;
+
+    pub(crate) fn serialize<S: Serializer>(first: &[BeforePlan], serializer: S) -> Result<S::Ok, S::Error> {
+        if first.is_empty() { serializer.serialize_none() } else { first.serialize(serializer) }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<BeforePlan>, D::Error> {
+        let stored = match Value::deserialize(deserializer)? {
+            Value::Null => Vec::new(),
+            Value::Array(many) => many,
+            one => vec![one],
+        };
+        stored.into_iter().map(serde_json::from_value).collect::<Result<_, _>>().map_err(D::Error::custom)
+    }
 }
 
 impl Job {
@@ -108,4 +134,31 @@ pub mod object {
     pub const INVENTORY: &str = "inventory.json";
     /// A state that could not be saved in its backend.
     pub const ERRORED_STATE: &str = "errored.tfstate";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Stored {
+        #[serde(with = "stored_before_plan")]
+        first: Vec<BeforePlan>,
+    }
+
+    #[test]
+    fn what_is_done_first_is_read_as_it_was_stored_at_any_time() {
+        let unlock = || BeforePlan::Unlock("7".to_owned());
+        for (text, first) in [
+            (r#"{"first":null}"#, vec![]),
+            (r#"{"first":{"unlock":"7"}}"#, vec![unlock()]),
+            (r#"{"first":"import-state"}"#, vec![BeforePlan::ImportState]),
+            (r#"{"first":[{"unlock":"7"},"import-state"]}"#, vec![unlock(), BeforePlan::ImportState]),
+        ] {
+            let stored: Stored = serde_json::from_str(text).unwrap();
+            assert_eq!(stored, Stored { first });
+            let again = serde_json::to_string(&stored).unwrap();
+            assert_eq!(serde_json::from_str::<Stored>(&again).unwrap(), stored);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AttemptId, ContentDigest, Revision, RunId, StackId, StackName, TreeId};
-use crate::job::BeforePlan;
+use crate::job::{BeforePlan, stored_before_plan};
 use crate::plan::summary::PlanReport;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Decision, Signed};
@@ -54,8 +54,9 @@ pub struct Run {
     pub decisions: Vec<Decision>,
     /// The content its plan must have to be applied without asking again (drift that was approved or is put right).
     pub expects: Option<ContentDigest>,
-    /// What its next plan attempt does to the backend first, where somebody asked for that.
-    pub before_plan: Option<BeforePlan>,
+    /// What its next plan attempt does to the backend first, in this order, where somebody asked for that.
+    #[serde(default, rename = "before_plan", with = "stored_before_plan")]
+    pub backend_first: Vec<BeforePlan>,
     /// Who cancelled it; it ends when its attempt has stopped.
     pub cancelled_by: Option<Signed>,
     /// Why it failed, if it did.
@@ -323,6 +324,8 @@ pub enum FailureClass {
     Lost,
     /// Time: it took longer than its bound.
     TimedOut,
+    /// Whoever asked: the backend refused what was to be done to it before the plan.
+    Refused,
 }
 
 impl FailureClass {

@@ -48,6 +48,10 @@ pub struct Stack {
     pub retry: Option<Retry>,
     /// A run that somebody asked for and that could not be made yet.
     pub asked: Option<AskedRun>,
+    /// What somebody asked to be done to the backend before the next plan, in this order. It stands until a plan that
+    /// did it is stored, the backend has refused it, or somebody asks for a plan without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backend_first: Vec<BeforePlan>,
     /// The first plan of each of the last plan ids, newest last: an id without a digest means that one.
     pub first_plans: Vec<FirstPlan>,
     /// Content of drift that was put right and has not been seen gone since: the same again is reported, not repeated.
@@ -93,6 +97,7 @@ impl Stack {
             adopted: None,
             retry: None,
             asked: None,
+            backend_first: Vec::new(),
             first_plans: Vec::new(),
             remediated: None,
             held_back: None,
@@ -206,8 +211,6 @@ pub struct AskedRun {
     pub because: Reason,
     /// The content its plan must have to be applied at once, where drift was approved.
     pub expects: Option<ContentDigest>,
-    /// What is to be done to the backend first.
-    pub before_plan: Option<BeforePlan>,
 }
 
 /// The first plan that had a plan id. Another with the same id (of other inputs, of drift, of a destruction) is only

@@ -197,7 +197,7 @@ impl World {
             spec,
             timeout: self.timeout,
             plan,
-            before_plan: None,
+            backend_first: Vec::new(),
             adopted: true,
         }
     }

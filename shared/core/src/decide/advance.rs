@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, AttemptState};
 use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::{AttemptId, Phase};
-use crate::job::{BeforePlan, Job, PlanToApply};
+use crate::job::{Job, PlanToApply};
 use crate::run::{AttemptNote, RunKind, RunState, Waiting};
 use crate::schedule::PLAN_MAX_AGE;
 use crate::source::Reason;
@@ -102,7 +102,8 @@ impl Draft {
         let new_in_manifest = self.definition.as_ref().is_some_and(|definition| definition.spec.state_is_new);
         match self.stack.adopted {
             Some(crate::request::Adoption::Imported) => {
-                self.on_run(|run| run.before_plan = Some(BeforePlan::ImportState));
+                let first = self.stack.backend_first.clone();
+                self.on_run(|run| run.backend_first = first);
                 self.issue(Phase::Plan);
                 true
             }
@@ -201,7 +202,7 @@ impl Draft {
             tree: run.tree.clone(),
             timeout: if phase == Phase::Plan { run.spec.timeout } else { run.spec.apply_timeout },
             plan,
-            before_plan: run.before_plan.clone().filter(|_| phase == Phase::Plan),
+            backend_first: if phase == Phase::Plan { run.backend_first.clone() } else { Vec::new() },
             adopted: adopted || run.spec.state_is_new,
             spec: run.spec.clone(),
         };

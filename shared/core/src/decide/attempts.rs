@@ -51,6 +51,9 @@ impl Draft {
             (AttemptState::Issued, Some(TaskSeen::NeverStarted)) if !starting => {
                 self.lose(&attempt, "its task was never started");
             }
+            (AttemptState::Claimed, Some(TaskSeen::NeverStarted)) if self.is_past_killing(&attempt) => {
+                self.lose(&attempt, "nothing is known of its task, and its time is long over");
+            }
             (_, Some(TaskSeen::Stopped(how))) => {
                 self.lose(&attempt, &format!("its task stopped without a report ({how})"));
             }
@@ -138,6 +141,12 @@ impl Draft {
         self.run.as_ref().is_some_and(|run| tried(run) < MOST_PLAN_ATTEMPTS)
     }
 
+    /// Whether an attempt would have been killed by now. One that claimed did run, so a launcher that knows of no task has
+    /// forgotten it: it counts as lost no sooner than a task that runs could still be acting.
+    fn is_past_killing(&self, attempt: &Attempt) -> bool {
+        attempt.stop.as_ref().is_some_and(|stop| self.now > stop.at + KILL_AFTER)
+    }
+
     /// Asks an attempt that takes too long to stop, and kills it only if it still runs long after.
     fn bound(&mut self, mut attempt: Attempt) {
         let late = match attempt.claimed_at {
@@ -145,7 +154,7 @@ impl Draft {
             None => self.now > attempt.issued_at + CLAIM_WITHIN && self.task == Some(TaskSeen::Running),
         };
         match &attempt.stop {
-            Some(stop) if self.now > stop.at + KILL_AFTER => {
+            Some(_) if self.is_past_killing(&attempt) => {
                 self.effect(Effect::KillTask { attempt: attempt.id });
             }
             None if late => {

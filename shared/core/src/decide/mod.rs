@@ -11,6 +11,7 @@
 mod advance;
 mod approval;
 mod attempts;
+mod backend_first;
 mod dependencies;
 mod draft;
 mod due;

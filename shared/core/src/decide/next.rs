@@ -55,7 +55,7 @@ impl Draft {
         if let Some(asked) = asked {
             return self.asked_run(asked);
         }
-        if self.stack.retry.as_ref().is_some_and(|retry| retry.unsaved) {
+        if self.is_unsaved() && !self.pushes_state() {
             return Err(
                 "an apply left a state behind that is not in its backend: `yuba recover RUN` pushes it, \
                         `yuba replan` plans without it"
@@ -233,7 +233,7 @@ impl Draft {
             plan: None,
             decisions: Vec::new(),
             expects: asked.and_then(|asked| asked.expects),
-            before_plan: asked.and_then(|asked| asked.before_plan.clone()),
+            backend_first: self.backend_first_for(new.kind),
             cancelled_by: None,
             failure: None,
             waits_for: Waiting::Nothing,

@@ -6,7 +6,7 @@ use crate::event::EventKind;
 use crate::id::{AttemptId, SecretName};
 use crate::plan::summary::PlanReport;
 use crate::request::Signed;
-use crate::run::{Failure, Run, RunKind, RunState, StoredPlan};
+use crate::run::{Failure, FailureClass, Run, RunKind, RunState, StoredPlan};
 use crate::schedule::backoff;
 use crate::source::Reason;
 use crate::spec::{ApprovePlan, DriftMode};
@@ -20,9 +20,9 @@ impl Draft {
         self.stack.checked_at = Some(at);
         let stored = StoredPlan { attempt, report: report.clone(), at };
         self.on_run(|run| {
-            run.before_plan = None;
             run.plan = Some(stored);
         });
+        self.backend_is_mended();
         self.remember_plan(&report.plan_id, report.content);
         let Some(run) = self.run.clone() else { return };
         if run.cancelled_by.is_some() {
@@ -136,7 +136,6 @@ impl Draft {
             },
             because: Reason::Remediation,
             expects: Some(report.content),
-            before_plan: None,
         });
     }
 
@@ -188,16 +187,18 @@ impl Draft {
 
     /// The run failed; what failed by itself is tried again by itself.
     pub(super) fn fail(&mut self, failure: Failure) {
-        let Some(run) = &self.run else { return };
+        let Some((kind, first)) = self.run.as_ref().map(|run| (run.kind, run.spec.retry_interval)) else {
+            return;
+        };
         let failures = self.stack.retry.as_ref().map_or(0, |retry| retry.failures).saturating_add(1);
-        let wait = backoff(run.spec.retry_interval, failures);
-        let unsaved = failure.errored_state || self.stack.retry.as_ref().is_some_and(|retry| retry.unsaved);
-        let due = (failure.class.mends_by_itself() && !unsaved).then(|| self.now + wait);
+        let unsaved = failure.errored_state || self.is_unsaved();
+        let refused = failure.class == FailureClass::Refused && self.backend_refused();
+        let waits = refused || !failure.class.mends_by_itself() || unsaved && !self.pushes_state();
+        let due = (!waits).then(|| self.now + backoff(first, failures));
         let signature = signature(&failure, &self.stack.name);
         let noticed =
             self.stack.retry.as_ref().is_some_and(|retry| retry.noticed && retry.signature == signature);
-        let retry =
-            Retry { failures, class: failure.class, kind: run.kind, due, signature, noticed, unsaved };
+        let retry = Retry { failures, class: failure.class, kind, due, signature, noticed, unsaved };
         self.take_over_trouble(&retry);
         self.stack.retry = Some(retry);
         self.publish(EventKind::RunFailed, failure.message.clone());

@@ -17,9 +17,9 @@ use crate::stack::AskedRun;
 pub(super) struct Refusal(pub(super) String);
 
 /// Done, with what happened.
-type Answer = Result<String, Refusal>;
+pub(super) type Answer = Result<String, Refusal>;
 
-fn refuse(message: impl Into<String>) -> Answer {
+pub(super) fn refuse(message: impl Into<String>) -> Answer {
     Err(Refusal(message.into()))
 }
 
@@ -52,23 +52,19 @@ impl Draft {
             Ask::Approve { plan, digest } => self.approve(by, plan.as_ref(), digest.as_deref()),
             Ask::Reject => self.reject(by),
             Ask::Reconcile => self.reconcile(by),
-            Ask::Replan => self.ask_run(
-                by,
-                RunKind::Tracked,
-                Reason::Asked(format!("{} asked for a plan", by.who)),
-                None,
-            ),
+            Ask::Replan => self.replan(by),
             Ask::CheckDrift => self.check_drift(by),
             Ask::Destroy => {
                 self.refuse_shared_state()?;
+                self.refuse_unsaved()?;
                 let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
-                self.ask_run(by, RunKind::Destroy, because, None)
+                self.ask_run(by, RunKind::Destroy, because)
             }
             Ask::Suspend => Ok(self.suspend(by)),
             Ask::Resume => Ok(self.resume()),
             Ask::Cancel { run } => self.cancel(by, *run),
             Ask::Adopt(adoption) => self.adopt(*adoption),
-            Ask::Unlock { lock } => self.ask_backend(by, BeforePlan::Unlock(lock.clone())),
+            Ask::Unlock { lock } => self.unlock(by, lock),
             Ask::Recover { run } => self.recover(by, *run),
         }
     }
@@ -102,12 +98,12 @@ impl Draft {
         if self.stack.applied.is_none() {
             return refuse("the stack's manifest says approvePlan: disable; nothing of it is applied");
         }
+        self.refuse_unsaved()?;
         self.stack.asked = Some(AskedRun {
             kind: RunKind::Tracked,
             by: by.clone(),
             because: Reason::DriftApproved,
             expects: Some(report.content),
-            before_plan: None,
         });
         Ok(format!(
             "{} is approved; it is planned once more and applied if nothing else changed",
@@ -153,16 +149,13 @@ impl Draft {
         if let Some(run) = &self.run {
             return Ok(format!("run {} is {} already", run.number, run.state));
         }
+        self.refuse_unsaved()?;
         if changed {
             return Ok("something changed; a run is made".to_owned());
         }
         if failed || self.stack.applied.is_none() {
-            return self.ask_run(
-                by,
-                self.wanted_kind(),
-                Reason::Asked(format!("{} asked to reconcile", by.who)),
-                None,
-            );
+            let because = Reason::Asked(format!("{} asked to reconcile", by.who));
+            return self.ask_run(by, self.wanted_kind(), because);
         }
         self.check_drift(by)
     }
@@ -184,20 +177,15 @@ impl Draft {
         if self.stack.applied.is_none() && approve != Some(&ApprovePlan::Disable) {
             return refuse("nothing of the stack was applied yet; there is nothing to compare reality with");
         }
+        self.refuse_unsaved()?;
         let because = Reason::Asked(format!("{} asked for a drift check", by.who));
-        self.ask_run(by, RunKind::Drift, because, None)
+        self.ask_run(by, RunKind::Drift, because)
     }
 
     /// Asks for a run. One that only waits gives way; one that acts goes on, and the new one comes after it.
-    fn ask_run(
-        &mut self,
-        by: &Signed,
-        kind: RunKind,
-        because: Reason,
-        before_plan: Option<BeforePlan>,
-    ) -> Answer {
+    pub(super) fn ask_run(&mut self, by: &Signed, kind: RunKind, because: Reason) -> Answer {
         self.refuse_suspended()?;
-        self.stack.asked = Some(AskedRun { kind, by: by.clone(), because, expects: None, before_plan });
+        self.stack.asked = Some(AskedRun { kind, by: by.clone(), because, expects: None });
         match self.run.as_ref().map(|run| (run.state, run.number)) {
             None => Ok("a run is made".to_owned()),
             Some((state @ (RunState::Planning | RunState::Applying), number)) => {
@@ -222,43 +210,6 @@ impl Draft {
         }
     }
 
-    /// A run that touches the backend by hand: refused while anything of the stack may still hold its lock.
-    fn ask_backend(&mut self, by: &Signed, before: BeforePlan) -> Answer {
-        if let Some(attempt) = &self.attempt {
-            return refuse(format!(
-                "attempt {} is out and may hold the lock; cancel its run or wait for it",
-                attempt.id
-            ));
-        }
-        let because = match &before {
-            BeforePlan::Unlock(lock) => Reason::Asked(format!("{} asked to release lock {lock}", by.who)),
-            BeforePlan::PushState(_) | BeforePlan::ImportState => {
-                Reason::Asked(format!("{} asked to push the state that was left behind", by.who))
-            }
-        };
-        self.ask_run(by, RunKind::Tracked, because, Some(before))
-    }
-
-    fn recover(&mut self, by: &Signed, run: RunId) -> Answer {
-        let left = self.recoverable(run);
-        match left {
-            Some(attempt) => {
-                let made = self.ask_backend(by, BeforePlan::PushState(attempt))?;
-                Ok(format!(
-                    "{made}; it pushes the state that {attempt} could not save into the backend, which refuses one that \
-                     is older than its own or another's, and plans from there"
-                ))
-            }
-            None => refuse(format!("run {run} left no state behind that could be pushed")),
-        }
-    }
-
-    fn recoverable(&self, run: RunId) -> Option<crate::id::AttemptId> {
-        let run = self.named.as_ref().filter(|known| known.id == run)?;
-        run.failure.as_ref().filter(|failure| failure.errored_state)?;
-        run.attempts.last().map(|note| note.id)
-    }
-
     fn suspend(&mut self, by: &Signed) -> String {
         self.stack.suspended = Some(by.clone());
         "suspended: no new run is made; one that is under way goes on".to_owned()
@@ -280,6 +231,7 @@ impl Draft {
             return refuse(format!("that run has ended; the run under way is {}", run.id));
         }
         self.on_run(|run| run.cancelled_by = Some(by.clone()));
+        self.forget_backend_first();
         match self.attempt.as_mut() {
             Some(attempt) if attempt.state == AttemptState::Claimed => {
                 attempt
@@ -302,6 +254,9 @@ impl Draft {
             return refuse(format!("the stack does not wait for adoption: {}", self.stack.shown.status));
         }
         self.stack.adopted = Some(adoption);
+        if adoption == Adoption::Imported {
+            self.stack.backend_first = vec![BeforePlan::ImportState];
+        }
         Ok(match adoption {
             Adoption::New => "adopted: the stack starts with an empty state".to_owned(),
             Adoption::Imported => "adopted: the stack is planned again with the imported state".to_owned(),

@@ -46,9 +46,10 @@ fn a_state_that_could_not_be_saved_is_kept_and_pushed_by_recover() {
     assert_eq!(world.states("dev"), ["failed"]);
     world.repository.replace("stacks/dev/main.tf", "\"two\"", "\"one\"");
     world.repository.push("Back");
-    backend.refuse_writes(Refuses::No);
     let told = world.yuba(&["recover", &run]).ok();
     assert!(told.contains("it pushes the state that"), "{told}");
+    world.until("the push was tried", || world.states("dev").len() > 2);
+    backend.refuse_writes(Refuses::No);
     world.wait("dev", "unchanged");
     assert!(backend.state().contains("net-dev"), "{}", backend.state());
     assert!(yuba_toy_cloud::repeats(&world.cloud.journal().unwrap()).is_empty(), "nothing was made twice");

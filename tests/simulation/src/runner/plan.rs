@@ -42,45 +42,45 @@ impl Attempt {
     }
 
     async fn mend_backend(&mut self) -> Result<(), Ended> {
-        let place = self.place();
-        match self.job.before_plan.clone() {
-            None => Ok(()),
-            Some(BeforePlan::Unlock(id)) => {
-                self.begin_acting();
-                let mut state = self.world.state();
-                let held = state.cloud.place(&place).lock.clone().filter(|lock| lock.id == id);
-                if let Some(lock) = &held
-                    && state.alive.contains(&lock.process)
-                {
-                    let what = format!("{} released a lock whose holder {} lives", self.id, lock.attempt);
-                    state.violated(7, what);
+        for first in self.job.backend_first.clone() {
+            match first {
+                BeforePlan::Unlock(id) => self.force_unlock(&id)?,
+                BeforePlan::PushState(from) => {
+                    let key = format!("{}{}", attempt_prefix(self.job.stack, from), object::ERRORED_STATE);
+                    self.push(&key).await?;
                 }
-                state.note(|| format!("releases lock {id}"));
-                let found = held.is_some();
-                if found {
-                    state.cloud.place(&place).lock = None;
+                BeforePlan::ImportState => {
+                    self.push(&yuba_core::job::state_import_object(self.job.stack)).await?;
                 }
-                drop(state);
-                self.end_acting();
-                if found {
-                    Ok(())
-                } else {
-                    Err(Box::new(failed(FailureClass::Transient, "there is no such lock")))
-                }
-            }
-            Some(BeforePlan::PushState(from)) => {
-                let key = format!("{}{}", attempt_prefix(self.job.stack, from), object::ERRORED_STATE);
-                self.push(&key).await
-            }
-            Some(BeforePlan::ImportState) => {
-                self.push(&yuba_core::job::state_import_object(self.job.stack)).await
             }
         }
+        Ok(())
+    }
+
+    fn force_unlock(&mut self, id: &str) -> Result<(), Ended> {
+        let place = self.place();
+        self.begin_acting();
+        let mut state = self.world.state();
+        let held = state.cloud.place(&place).lock.clone().filter(|lock| lock.id == id);
+        if let Some(lock) = &held
+            && state.alive.contains(&lock.process)
+        {
+            let what = format!("{} released a lock whose holder {} lives", self.id, lock.attempt);
+            state.violated(7, what);
+        }
+        state.note(|| format!("releases lock {id}"));
+        let found = held.is_some();
+        if found {
+            state.cloud.place(&place).lock = None;
+        }
+        drop(state);
+        self.end_acting();
+        if found { Ok(()) } else { Err(Box::new(failed(FailureClass::Refused, "there is no such lock"))) }
     }
 
     async fn push(&mut self, key: &str) -> Result<(), Ended> {
         let Ok(Some(bytes)) = self.world.get(key).await else {
-            return Err(Box::new(failed(FailureClass::Configuration, format!("there is no {key} to push"))));
+            return Err(Box::new(failed(FailureClass::Refused, format!("there is no {key} to push"))));
         };
         let pushed: Pushed = serde_json::from_slice(&bytes)
             .map_err(|error| Box::new(failed(FailureClass::Configuration, error.to_string())))?;
@@ -88,15 +88,16 @@ impl Attempt {
         self.begin_acting();
         let mut state = self.world.state();
         let place = state.cloud.place(&address);
-        let fits =
-            place.lineage.is_empty() || place.lineage == pushed.lineage && place.serial < pushed.serial;
+        let held = place.serial == pushed.serial && place.state == pushed.resources;
+        let fits = place.lineage.is_empty()
+            || place.lineage == pushed.lineage && (held || place.serial < pushed.serial);
         if fits {
             (place.lineage, place.serial, place.state) = (pushed.lineage, pushed.serial, pushed.resources);
         }
         state.note(|| format!("pushes {key}: {}", if fits { "taken" } else { "refused as older" }));
         drop(state);
         self.end_acting();
-        if fits { Ok(()) } else { Err(Box::new(failed(FailureClass::Configuration, "the state is older"))) }
+        if fits { Ok(()) } else { Err(Box::new(failed(FailureClass::Refused, "the state is older"))) }
     }
 
     /// Compares reality with what is wanted. Says too whether the state was empty.

@@ -2,6 +2,7 @@
 
 use super::world::World;
 use crate::attempt::{AttemptReport, AttemptState};
+use crate::decide::TaskSeen;
 use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::SecretName;
@@ -151,6 +152,22 @@ fn an_attempt_that_takes_too_long_is_asked_to_stop_and_killed_only_much_later() 
 }
 
 #[test]
+fn a_claimed_attempt_whose_task_nobody_knows_is_lost_once_it_would_have_been_killed() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned("first");
+    world.claims();
+    world.task = TaskSeen::NeverStarted;
+    world.passes(Span::hours(6));
+    world.passes(Span::minutes(3));
+    assert!(world.out().stop.is_some(), "asked to stop, should it live");
+    world.passes(Span::minutes(14));
+    assert_eq!(world.states(), "applying", "it may still act");
+    world.passes(Span::minutes(2));
+    insta::assert_snapshot!(world.shown(), @"False: Apply failed: the apply attempt was lost: nothing is known of its task, and its time is long over; the state may hold half of the plan and the backend may still be locked: the next plan tells");
+}
+
+#[test]
 fn a_cancelled_run_ends_when_its_task_has_stopped() {
     let mut world = World::new(auto);
     world.push("a");
@@ -223,7 +240,7 @@ fn a_state_that_was_left_behind_is_planned_over_only_when_somebody_asks() {
     let run = world.runs.first().unwrap().id;
     let answer = world.ask(Ask::Recover { run });
     assert!(answer.contains("it pushes the state that"), "{answer}");
-    assert!(matches!(world.out().job.before_plan, Some(BeforePlan::PushState(_))));
+    assert!(matches!(world.out().job.backend_first[..], [BeforePlan::PushState(_)]));
     world.planned("second");
     world.reports_applied();
     world.push("c");
@@ -263,5 +280,5 @@ fn unlocking_is_refused_while_an_attempt_may_hold_the_lock() {
     assert!(answer.starts_with("refused: attempt "), "{answer}");
     world.reports_failed(FailureClass::Locked);
     world.ask(Ask::Unlock { lock: "7".to_owned() });
-    assert!(world.out().job.before_plan.is_some());
+    assert_eq!(world.out().job.backend_first, [BeforePlan::Unlock("7".to_owned())]);
 }

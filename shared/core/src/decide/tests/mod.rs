@@ -1,5 +1,6 @@
 //! What is decided, told as stories over one stack.
 
+mod backend_first;
 mod drift;
 mod faults;
 mod runs;

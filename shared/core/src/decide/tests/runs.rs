@@ -176,7 +176,7 @@ fn an_imported_state_is_pushed_before_the_stack_is_planned_again() {
         report.state_was_empty = true;
     });
     world.ask(Ask::Adopt(Adoption::Imported));
-    assert_eq!(world.out().job.before_plan, Some(BeforePlan::ImportState));
+    assert_eq!(world.out().job.backend_first, [BeforePlan::ImportState]);
     world.planned("");
     assert_eq!(world.states(), "unchanged", "what the old controller made is adopted as it stands");
 }

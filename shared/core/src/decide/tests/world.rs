@@ -33,6 +33,8 @@ pub(super) struct World {
     pub(super) same_state: Option<SameState>,
     pub(super) paused: bool,
     pub(super) trouble: Option<Trouble>,
+    /// What the launcher says when it is asked of a task that is out.
+    pub(super) task: TaskSeen,
     ids: u64,
 }
 
@@ -68,6 +70,7 @@ impl World {
             same_state: None,
             paused: false,
             trouble: None,
+            task: TaskSeen::Running,
             ids: 0,
         }
     }
@@ -234,7 +237,7 @@ impl World {
 
     /// Wakes the stack.
     pub(super) fn wake(&mut self, cause: Cause) -> Decision {
-        let task = matches!(cause, Cause::Due { .. }).then_some(TaskSeen::Running);
+        let task = matches!(cause, Cause::Due { .. }).then(|| self.task.clone());
         self.decide(cause, None, task)
     }
 
@@ -252,7 +255,7 @@ impl World {
                 .drift
                 .as_ref()
                 .and_then(|drift| self.runs.iter().find(|run| run.id == drift.run).cloned()),
-            named: self.runs.iter().rev().find(|run| run.failure.is_some()).cloned(),
+            named: self.named(request.as_ref()),
             attempt: self.attempts.iter().find(|attempt| Some(attempt.id) == out).cloned(),
             run,
             task,
@@ -275,6 +278,13 @@ impl World {
         let decision = decide(records, &Message::new(Wake::Stack(self.stack.id), cause), moment);
         self.commit(&decision);
         decision
+    }
+
+    fn named(&self, request: Option<&Request>) -> Option<Run> {
+        match request?.ask {
+            Ask::Recover { run } => self.runs.iter().find(|known| known.id == run).cloned(),
+            _ => None,
+        }
     }
 
     fn dependencies(&self) -> Vec<Dependency> {

@@ -1,0 +1,133 @@
+//! What somebody asked to be done to a backend outlives the runs that should have done it.
+
+use super::world::World;
+use crate::attempt::AttemptReport;
+use crate::id::StackName;
+use crate::job::BeforePlan;
+use crate::request::{Adoption, Ask};
+use crate::run::FailureClass;
+use crate::spec::{ApprovePlan, StackSpec};
+use crate::time::Span;
+
+fn auto(spec: &mut StackSpec) {
+    spec.approve_plan = ApprovePlan::Auto;
+}
+
+/// A stack whose apply left a state behind that its backend does not hold.
+fn unsaved(change: impl FnOnce(&mut StackSpec)) -> World {
+    let mut world = World::new(change);
+    world.push("a");
+    world.planned("first");
+    world.reports(AttemptReport::Stopped { message: "told to".to_owned(), acted: true, errored_state: true });
+    world
+}
+
+fn recover(world: &mut World) -> String {
+    let run = world.runs.iter().find(|run| run.failure.as_ref().is_some_and(|failure| failure.errored_state));
+    let run = run.unwrap().id;
+    world.ask(Ask::Recover { run })
+}
+
+/// A stack whose first plan waits for a word on its state, and whose state was uploaded.
+fn imported() -> World {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.planned_as("everything", |report| {
+        report.backend_named = false;
+        report.state_was_empty = true;
+    });
+    world.ask(Ask::Adopt(Adoption::Imported));
+    world
+}
+
+#[test]
+fn a_state_is_pushed_by_the_run_after_one_that_was_superseded_before_it_started() {
+    let mut world = unsaved(|spec| {
+        auto(spec);
+        spec.depends_on.push(StackName::new("infra", "dns"));
+    });
+    world.blocked_by = Some("is not updated yet");
+    recover(&mut world);
+    assert_eq!(world.states(), "failed queued");
+    world.push("b");
+    assert_eq!(world.states(), "failed superseded queued");
+    world.blocked_by = None;
+    world.passes(Span::minutes(6));
+    assert!(matches!(world.out().job.backend_first[..], [BeforePlan::PushState(_)]));
+}
+
+#[test]
+fn a_state_that_could_not_be_pushed_is_pushed_again_by_itself() {
+    let mut world = unsaved(auto);
+    recover(&mut world);
+    world.reports_failed(FailureClass::Transient);
+    world.passes(Span::minutes(2));
+    assert_eq!(world.states(), "failed failed planning");
+    assert!(matches!(world.out().job.backend_first[..], [BeforePlan::PushState(_)]));
+    world.planned("second");
+    world.reports_applied();
+    world.push("b");
+    assert!(world.out().job.backend_first.is_empty(), "it was done once");
+}
+
+#[test]
+fn a_state_that_the_backend_refused_is_not_pushed_again() {
+    let mut world = unsaved(auto);
+    recover(&mut world);
+    world.reports_failed(FailureClass::Refused);
+    world.push("b");
+    world.passes(Span::hours(2));
+    assert_eq!(world.states(), "failed failed", "nothing is planned over what is missing");
+    world.ask(Ask::Replan);
+    assert!(world.out().job.backend_first.is_empty(), "a plan without it is made when somebody says so");
+}
+
+#[test]
+fn only_who_means_it_plans_without_the_state_that_was_left_behind() {
+    let mut world = unsaved(auto);
+    for ask in [Ask::Reconcile, Ask::Destroy, Ask::Unlock { lock: "7".to_owned() }] {
+        let answer = world.ask(ask);
+        assert!(answer.starts_with("refused: an apply left a state behind"), "{answer}");
+    }
+    recover(&mut world);
+    world.ask(Ask::Cancel { run: None });
+    world.push("b");
+    assert_eq!(world.states(), "failed cancelled", "it is held again");
+}
+
+#[test]
+fn a_lock_that_stands_before_the_push_is_released_first() {
+    let mut world = unsaved(auto);
+    recover(&mut world);
+    world.reports_failed(FailureClass::Locked);
+    world.ask(Ask::Unlock { lock: "7".to_owned() });
+    assert!(matches!(world.out().job.backend_first[..], [BeforePlan::Unlock(_), BeforePlan::PushState(_)]));
+    world.reports_failed(FailureClass::Refused);
+    world.passes(Span::minutes(2));
+    assert!(matches!(world.out().job.backend_first[..], [BeforePlan::PushState(_)]), "the lock was gone");
+}
+
+#[test]
+fn an_imported_state_is_never_planned_without() {
+    let mut world = imported();
+    world.reports_failed(FailureClass::Transient);
+    world.push("b");
+    assert_eq!(world.out().job.backend_first, [BeforePlan::ImportState]);
+    world.planned("");
+    assert_eq!(world.states(), "failed unchanged");
+}
+
+#[test]
+fn an_imported_state_that_was_refused_leaves_the_question_open() {
+    let mut world = imported();
+    world.reports_failed(FailureClass::Refused);
+    world.passes(Span::hours(2));
+    assert_eq!(world.states(), "failed", "a person reads why");
+    world.ask(Ask::Reconcile);
+    assert!(world.out().job.backend_first.is_empty());
+    world.planned_as("everything", |report| {
+        report.backend_named = false;
+        report.state_was_empty = true;
+    });
+    assert_eq!(world.states(), "failed awaiting-adoption");
+}
