@@ -18,6 +18,7 @@ struct Held {
     state: Option<Vec<u8>>,
     lock: Option<Vec<u8>>,
     refuses: bool,
+    denies: bool,
 }
 
 impl StateBackend {
@@ -48,6 +49,11 @@ impl StateBackend {
     /// From now on states are not taken, or are again.
     pub fn refuse_writes(&self, refuses: Refuses) {
         self.held().refuses = refuses == Refuses::Yes;
+    }
+
+    /// From now on nobody is let in.
+    pub fn deny_everybody(&self) {
+        self.held().denies = true;
     }
 
     /// Locks the state as somebody else who never lets go of it.
@@ -103,6 +109,7 @@ impl Held {
     fn serve(&mut self, request: &str, body: Vec<u8>) -> (&'static str, Vec<u8>) {
         let done = ("200 OK", Vec::new());
         match request.split(' ').next().unwrap_or_default() {
+            _ if self.denies => ("401 Unauthorized", Vec::new()),
             "GET" => match &self.state {
                 Some(state) => ("200 OK", state.clone()),
                 None => ("404 Not Found", Vec::new()),

@@ -9,6 +9,7 @@ mod faults;
 mod local_drift;
 mod recovery;
 mod states;
+mod wrong_input;
 
 /// A network of this name; its description is what tests change.
 fn network(name: &str, description: &str) -> String {
