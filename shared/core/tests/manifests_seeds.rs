@@ -36,13 +36,13 @@ fn the_seeds_load_with_notices_and_warnings_alone() {
     flux-aws-networking.yaml:3:1: notice: ignored: HelmRepository `tf-controller` belongs to Flux's own installation
     flux-aws-networking.yaml:12:1: notice: ignored: HelmRelease `tf-controller` belongs to Flux's own installation
     flux-aws-networking.yaml:67:13: warning: spec.interval: found `10m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
-    flux-aws-networking.yaml:102:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    flux-aws-networking.yaml:102:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     flux-aws-networking.yaml:102:13: warning: spec.interval: found `5m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
     flux-aws-networking.yaml:107:9: warning: spec.path: stack `flux-system/aws-networking` (flux-aws-networking.yaml:61:1) has the same source, path and workspace, and not both name a backend; they may share one state
     flux-aws-networking.yaml:112:1: notice: not applied yet: Provider `slack-infra`
     flux-aws-networking.yaml:123:1: notice: not applied yet: Alert `terraform-drift-alert`
     flux-aws-networking.yaml:131:18: warning: spec.eventSeverity: found `warning`, allowed is `info` or `error`
-    flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     no errors, 6 warnings, 4 notices
     "#);
 }

@@ -38,7 +38,7 @@ pub(crate) fn changes(counts: &PlanCounts) -> String {
         (counts.forget, "to forget"),
         (counts.import, "to import"),
         (counts.moved, "moved"),
-        (counts.output, "outputs"),
+        (counts.output, if counts.output == 1 { "output" } else { "outputs" }),
         (counts.drift, "drifted"),
         (counts.invoke, "to invoke"),
         (counts.other, "other"),

@@ -31,7 +31,7 @@ pub(crate) enum Verb {
     Show(Show),
     /// Print the log of a run.
     Logs {
-        /// The run's id, or a stack for its last run.
+        /// The run's id, or a stack for its current or last run.
         run: String,
         /// Go on while the run does.
         #[arg(short, long)]
@@ -214,7 +214,8 @@ pub(crate) struct AdoptedState {
 /// A run, and what to write beside it.
 #[derive(Debug, Args)]
 pub(crate) struct OneRun {
-    /// The run's id.
+    /// The run's id, or a stack for its current or last run.
+    #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Why, for everybody to see.
     #[arg(short, long)]
@@ -245,7 +246,7 @@ pub(crate) enum Show {
     },
     /// A run.
     Run {
-        /// Its id.
+        /// Its id, or a stack for its current or last run.
         run: String,
     },
 }

@@ -10,8 +10,9 @@ use yuba_api::wire::{AskBody, InstallationState, PauseBody, RequestState, StackD
 
 use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
 use super::follow::{Followed, follow};
+use super::get::meant;
 use super::http::{Answer, Client, encode};
-use super::options::Options;
+use super::options::{Options, Output};
 use super::{print, tell};
 use crate::done::code::{DRIFT, FAILED, REFUSED};
 
@@ -52,6 +53,11 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
 }
 
 impl Asker<'_> {
+    /// Whether what is printed is for people, who are told more than they asked for; programs are not.
+    pub(crate) fn is_for_people(&self) -> bool {
+        matches!(self.options.output, Output::Table | Output::Wide)
+    }
+
     /// The full name of what somebody typed: `namespace/name`, or `name` where only one stack has it.
     pub(crate) async fn name(&self, typed: &str) -> Result<String> {
         self.name_of(typed, "stack").await
@@ -122,7 +128,7 @@ impl Asker<'_> {
 
     async fn of_run(&self, run: OneRun, verb: &str) -> Result<ExitCode> {
         let body = self.signed(AskBody::default(), run.message.clone());
-        let path = format!("/api/v1/runs/{}/{verb}", encode(&run.run));
+        let path = format!("/api/v1/runs/{}/{verb}", encode(&meant(self, &run.run).await?));
         let answer = self.client.ask(Method::POST, &path, &body).await?;
         Ok(if said(&run.run, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
     }

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde::Serialize;
 use yuba_api::wire::{
-    EventItem, Inventory, ManifestSetItem, Outputs, RunDetail, RunItem, SourceItem, StackDetail, StackItem,
-    WhyView,
+    EventItem, InstallationState, Inventory, ManifestSetItem, Outputs, RunDetail, RunItem, SourceItem,
+    StackDetail, StackItem, WhyView,
 };
 use yuba_core::plan::Styles;
 use yuba_core::plan::render::{View, plan as plan_text};
@@ -19,7 +19,7 @@ use super::ask::{Asker, path_of};
 use super::follow::{Followed, follow};
 use super::http::encode;
 use super::options::Output;
-use super::print;
+use super::{print, tell};
 use crate::done::code::FAILED;
 use crate::render::{self, Now, Width};
 
@@ -44,7 +44,20 @@ pub(crate) async fn stacks(asker: &Asker<'_>, name: Option<String>, filter: &Fil
         }
         _ => {}
     }
-    print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))
+    let printed = print_list(asker, &items, |width| render::lists::stacks(&items, width, Now::read()))?;
+    if asker.is_for_people() {
+        tell_of_a_pause(asker).await?;
+    }
+    Ok(printed)
+}
+
+/// Nothing in a list shows that the installation is paused, until an apply waits for it.
+async fn tell_of_a_pause(asker: &Asker<'_>) -> Result<()> {
+    let state: InstallationState = asker.client.get("/api/v1/installation", &[]).await?;
+    if let Some(by) = &state.paused {
+        tell(&render::lists::paused(by));
+    }
+    Ok(())
 }
 
 /// Lists stacks with drift.
@@ -70,9 +83,8 @@ pub(crate) async fn sources(asker: &Asker<'_>, typed: Option<&str>) -> Result<Ex
     if let (Some(typed), true) = (typed, items.is_empty()) {
         bail!("there is no source {typed}; `yuba get sources` lists all sources");
     }
-    let people = matches!(asker.options.output, Output::Table | Output::Wide);
     let all = typed.is_none() && namespace.is_none();
-    let sets = if people && all { manifest_sets(asker, None).await? } else { Vec::new() };
+    let sets = if asker.is_for_people() && all { manifest_sets(asker, None).await? } else { Vec::new() };
     print_list(asker, &items, |width| {
         let sources = render::lists::sources(&items, width, Now::read());
         if sets.is_empty() {
@@ -159,7 +171,13 @@ fn full_name(stack: &StackItem) -> String {
 /// Shows all that is known of a stack.
 pub(crate) async fn describe(asker: &Asker<'_>, stack: &str) -> Result<ExitCode> {
     let detail: StackDetail = asker.client.get(&asker.path(stack).await?, &[]).await?;
-    print_one(asker, &detail, || render::stack::describe(&detail))
+    let named = detail.definition.iter().flat_map(|definition| &definition.depends_on);
+    let mut dependencies = Vec::new();
+    for name in named.filter(|_| asker.is_for_people()) {
+        let found = asker.client.get::<StackDetail>(&path_of(name)?, &[]).await;
+        dependencies.push(render::stack::dependency(name, found.ok().map(|found| found.stack).as_ref()));
+    }
+    print_one(asker, &detail, || render::stack::describe(&detail, &dependencies))
 }
 
 /// Shows a run; a failed one with its error and the last 40 lines of its log.
@@ -176,7 +194,7 @@ pub(crate) async fn run(asker: &Asker<'_>, target: &str) -> Result<ExitCode> {
 }
 
 /// The run that is meant: its id, or the current or last run of a stack.
-async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
+pub(crate) async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
     if target.len() == 26
         && !target.contains('/')
         && target.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())

@@ -1,6 +1,7 @@
 //! Talking to a server: JSON over HTTP with the token, problems turned into what people read.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -8,6 +9,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use yuba_api::wire::{Asked, List, ProblemBody, RequestState};
+
+/// How long a server may take to take a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a server may say nothing. It answers waits after 20 s, and sends a comment in streams before that.
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// A server, and the token it asks for.
 pub(crate) struct Client {
@@ -27,7 +33,10 @@ pub(crate) enum Answer {
 impl Client {
     /// A client of the server at a URL.
     pub(crate) fn new(server: &str, token: Option<SecretString>) -> Self {
-        Self { http: reqwest::Client::new(), server: server.trim_end_matches('/').to_owned(), token }
+        let patient = reqwest::Client::builder().connect_timeout(CONNECTING).read_timeout(SILENCE);
+        // Without a working TLS set-up the default would fail in the same way, where it is used.
+        let http = patient.build().unwrap_or_default();
+        Self { http, server: server.trim_end_matches('/').to_owned(), token }
     }
 
     /// A request with the token.
@@ -138,11 +147,13 @@ pub(crate) fn encode(text: &str) -> String {
 
 /// What a server said was wrong.
 async fn problem(response: Response) -> String {
-    let status = response.status();
+    let (status, path) = (response.status(), response.url().path().to_owned());
     match response.json::<ProblemBody>().await {
         Ok(ProblemBody { detail, help: Some(help), .. }) => format!("{detail}\n  {help}"),
         Ok(ProblemBody { detail, .. }) => detail,
-        Err(_) => format!("the server answered {status}"),
+        Err(_) => {
+            format!("the server answered {status} to {path}; `yuba --version` on both sides may differ")
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::done::Format;
 
 /// What holds for all verbs that ask a server.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Options {
     /// The server.
     #[arg(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use yuba_api::wire::{SecretBody, SecretItem};
 use yuba_core::id::SecretName;
@@ -57,5 +57,8 @@ async fn list(asker: &Asker<'_>, name: Option<&str>, config_map: bool) -> Result
     query.extend(asker.options.namespace.clone().map(|namespace| ("namespace", namespace)));
     let mut items: Vec<SecretItem> = asker.client.list("/api/v1/secrets", &query, usize::MAX).await?;
     items.retain(|item| name.is_none_or(|name| name == format!("{}/{}", item.namespace, item.name)));
+    if let (Some(name), true) = (name, items.is_empty()) {
+        bail!("there is no {} {name}; `yuba secret list` lists those of all namespaces", kind(config_map));
+    }
     print_list(asker, &items, |_| render::lists::secrets(&items))
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use yuba_api::wire::StackDetail;
 
 use super::args::Wait;
@@ -19,7 +19,7 @@ pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
     let timeout = wait.timeout;
     let until = Instant::now() + timeout.to_std();
     loop {
-        let found = look(asker, &wait.stack).await;
+        let found = look(asker, &wait.stack, until).await;
         match &found {
             Ok(detail) if is_there(detail, wait) => {
                 print(&format!("{} is {}: {}\n", wait.stack, detail.stack.state, detail.stack.status))?;
@@ -36,8 +36,13 @@ pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
     }
 }
 
-async fn look(asker: &Asker<'_>, stack: &str) -> Result<StackDetail> {
-    asker.client.get(&asker.path(stack).await?, &[]).await
+/// Looks once; a server that does not answer is given up when the time is over.
+async fn look(asker: &Asker<'_>, stack: &str, until: Instant) -> Result<StackDetail> {
+    let answer = async { asker.client.get(&asker.path(stack).await?, &[]).await };
+    match tokio::time::timeout_at(until.into(), answer).await {
+        Ok(found) => found,
+        Err(_) => bail!("{} accepts connections, but did not answer in time", asker.options.server()),
+    }
 }
 
 fn is_there(detail: &StackDetail, wait: &Wait) -> bool {

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use yuba_api::wire::{
-    EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SourceItem, StackItem,
+    EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SignedView, SourceItem,
+    StackItem,
 };
 
+use super::words::plain;
 use super::{Now, Width, columns};
 
 fn table(mut rows: Vec<Vec<String>>, heading: &[&str], wide: &[&str], width: Width) -> String {
@@ -38,6 +40,15 @@ pub(crate) fn stacks(items: &[StackItem], width: Width, now: Now) -> String {
     };
     let heading = ["NAMESPACE", "NAME", "READY", "STATUS", "AGE"];
     table(items.iter().map(row).collect(), &heading, &["STATE", "REVISION", "PATH"], width)
+}
+
+/// That nothing is applied now, who said so, and how it ends.
+pub(crate) fn paused(by: &SignedView) -> String {
+    let why = if by.message.is_empty() { String::new() } else { format!(" ({})", plain(&by.message)) };
+    format!(
+        "paused by {} at {}{why}: no new apply starts; `yuba unpause --all` lets them start again",
+        by.who, by.at
+    )
 }
 
 /// Stacks with drift.
@@ -138,6 +149,9 @@ pub(crate) fn events(items: &[EventItem], now: Now) -> String {
 
 /// Secrets and config maps.
 pub(crate) fn secrets(items: &[SecretItem]) -> String {
+    if items.is_empty() {
+        return "None found; `yuba secret set` writes them.\n".to_owned();
+    }
     let row = |item: &SecretItem| vec![item.namespace.clone(), item.name.clone(), item.keys.join(", ")];
     let rows: Vec<Vec<String>> = items.iter().map(row).collect();
     columns(&["NAMESPACE", "NAME", "KEYS"], &rows)
@@ -145,10 +159,13 @@ pub(crate) fn secrets(items: &[SecretItem]) -> String {
 
 /// Outputs.
 pub(crate) fn outputs(items: &[Output]) -> String {
+    if items.is_empty() {
+        return "No outputs.\n".to_owned();
+    }
     let row = |item: &Output| {
         let value = match &item.value {
-            Some(serde_json::Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+            Some(serde_json::Value::String(text)) => shortened(text),
+            Some(other) => shortened(&other.to_string()),
             None => "(sensitive; --reveal shows it)".to_owned(),
         };
         vec![item.name.clone(), value]
@@ -157,8 +174,24 @@ pub(crate) fn outputs(items: &[Output]) -> String {
     columns(&["NAME", "VALUE"], &rows)
 }
 
+/// How many characters of a value a table shows.
+const MOST_OF_A_VALUE: usize = 200;
+
+fn shortened(value: &str) -> String {
+    match value.char_indices().nth(MOST_OF_A_VALUE) {
+        Some((end, _)) => {
+            let (beginning, count) = (value.get(..end).unwrap_or_default(), value.chars().count());
+            format!("{beginning}… ({count} characters; -o json shows all)")
+        }
+        None => value.to_owned(),
+    }
+}
+
 /// What a stack manages.
 pub(crate) fn inventory(items: &[InventoryEntry]) -> String {
+    if items.is_empty() {
+        return "It manages nothing.\n".to_owned();
+    }
     let row = |item: &InventoryEntry| {
         vec![item.address.clone(), item.r#type.clone(), item.id.clone().unwrap_or_default()]
     };
@@ -234,5 +267,33 @@ mod tests {
           a.yaml:8:3: error: spec.x: no such field
           b.yaml:1:1: warning: w
         ");
+    }
+
+    #[test]
+    fn a_long_output_is_cut_and_says_so() {
+        let output = |value: &str| Output {
+            name: "ca".to_owned(),
+            sensitive: false,
+            value: Some(serde_json::Value::String(value.to_owned())),
+        };
+        let shown = outputs(&[output(&"ü".repeat(70_000))]);
+        assert!(shown.ends_with("ü… (70000 characters; -o json shows all)\n"), "{shown}");
+        insta::assert_snapshot!(outputs(&[output("short")]), @r"
+        NAME   VALUE
+        ca     short
+        ");
+        insta::assert_snapshot!(outputs(&[]), @"No outputs.");
+    }
+
+    #[test]
+    fn a_pause_says_who_when_why_and_how_it_ends() {
+        let by = |message: &str| SignedView {
+            who: "ada".to_owned(),
+            at: "2026-11-30T08:25:57Z".to_owned(),
+            from: "cli".to_owned(),
+            message: message.to_owned(),
+        };
+        insta::assert_snapshot!(paused(&by("Incident 7")), @"paused by ada at 2026-11-30T08:25:57Z (Incident 7): no new apply starts; `yuba unpause --all` lets them start again");
+        insta::assert_snapshot!(paused(&by("")), @"paused by ada at 2026-11-30T08:25:57Z: no new apply starts; `yuba unpause --all` lets them start again");
     }
 }

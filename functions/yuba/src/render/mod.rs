@@ -49,20 +49,46 @@ pub(crate) fn elapsed(elapsed: std::time::Duration) -> String {
     Span(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)).to_age()
 }
 
-/// Columns as kubectl writes them: a heading, three spaces between, nothing at the end of lines.
+/// Columns as kubectl writes them: a heading, three spaces between, nothing at the end of lines. Control characters are
+/// escaped: a line stays a line, and a terminal obeys nobody's values.
 pub(crate) fn columns(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| words::plain(cell)).collect()).collect();
+    let all = || std::iter::once(&heading).chain(&rows);
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain(heading.get(column).map(|cell| cell.len())).max().unwrap_or(0)
+        all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-    let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
     let mut text = String::new();
-    for row in std::iter::once(&heading).chain(rows) {
-        let padded: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+    for row in all() {
+        let padded: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| padded(cell, *width)).collect();
         text.push_str(padded.join("   ").trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Formatting pads to 65,535 characters at most, and outputs are longer.
+fn padded(cell: &str, width: usize) -> String {
+    let missing = width.saturating_sub(cell.chars().count());
+    format!("{cell}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    #[test]
+    fn a_cell_may_hold_anything() {
+        let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
+        let rows = [row("pem", "a\nb\u{1b}[31m"), row("größe", "1")];
+        insta::assert_snapshot!(columns(&["NAME", "VALUE"], &rows), @r"
+        NAME    VALUE
+        pem     a\nb\u{1b}[31m
+        größe   1
+        ");
+        let long = columns(&["NAME", "VALUE"], &[row(&"x".repeat(70_000), "y")]);
+        assert!(long.ends_with("x   y\n"));
+    }
 }

@@ -4,10 +4,18 @@ use std::fmt::Write;
 
 use yuba_api::wire::{DefinitionView, DriftReport, StackDetail, StackItem};
 
-use super::words::plain;
+use super::words::{count, plain};
 
-/// All that is known of a stack.
-pub(crate) fn describe(detail: &StackDetail) -> String {
+/// How a stack that another depends on stands now; `None` where it is not known.
+pub(crate) fn dependency(name: &str, stack: Option<&StackItem>) -> String {
+    match stack {
+        Some(stack) => format!("{name} ({}: {})", stack.state, stack.status),
+        None => format!("{name} (no such stack is known)"),
+    }
+}
+
+/// All that is known of a stack; `dependencies` say how those stand that it depends on.
+pub(crate) fn describe(detail: &StackDetail, dependencies: &[String]) -> String {
     let stack = &detail.stack;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -25,7 +33,7 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
         line("Suspended", &format!("by {} at {} {}", by.who, by.at, by.message));
     }
     if let Some(known) = &detail.definition {
-        definition(known, &mut line);
+        definition(known, dependencies, &mut line);
     }
     if let Some(observation) = &detail.observation {
         line("Seen", &format!("{} {}", observation.revision, plain(&observation.commit.subject)));
@@ -39,7 +47,7 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
     line("Checked", detail.checked_at.as_deref().unwrap_or_default());
     if let Some(retry) = &detail.retry {
         let due = retry.due.as_deref().unwrap_or("waits for new input");
-        line("Retry", &format!("{} failures, next try: {due}", retry.failures));
+        line("Retry", &format!("{}, next try: {due}", count(retry.failures as usize, "failure")));
     }
     if let Some(lock) = &detail.lock {
         line(
@@ -54,7 +62,7 @@ pub(crate) fn describe(detail: &StackDetail) -> String {
     text
 }
 
-fn definition(definition: &DefinitionView, line: &mut dyn FnMut(&str, &str)) {
+fn definition(definition: &DefinitionView, dependencies: &[String], line: &mut dyn FnMut(&str, &str)) {
     line("Manifest", &format!("{} ({}, snapshot {})", definition.place, definition.set, definition.snapshot));
     line("Held back", &held_back(definition));
     line(
@@ -67,7 +75,9 @@ fn definition(definition: &DefinitionView, line: &mut dyn FnMut(&str, &str)) {
     );
     line("ApprovePlan", &definition.approve_plan);
     line("Interval", &definition.interval);
-    line("Depends on", &definition.depends_on.join(", "));
+    for dependency in dependencies {
+        line("Depends on", dependency);
+    }
     line("Engine", definition.engine.as_deref().unwrap_or_default());
     line("Planned only", definition.planned_only_because.as_deref().unwrap_or_default());
     line("Not applied", &definition.not_applied.join(", "));
@@ -123,6 +133,14 @@ mod tests {
           `yuba approve infra/net --plan plan-main-0123456789@aabbccddeeff` puts it right.
         "#);
         assert!(!drift(&report, &stack(Some("02"))).contains("yuba approve"));
+    }
+
+    #[test]
+    fn a_dependency_says_how_it_stands_now() {
+        let mut other = stack(None);
+        other.status = "Drift detected: 1 resource".to_owned();
+        insta::assert_snapshot!(dependency("infra/net", Some(&other)), @"infra/net (drifted: Drift detected: 1 resource)");
+        insta::assert_snapshot!(dependency("infra/gone", None), @"infra/gone (no such stack is known)");
     }
 
     fn stack(run: Option<&str>) -> StackItem {

@@ -110,8 +110,8 @@ fn not_applied(trial: &Trial) -> String {
     if !without.is_empty() {
         let _ = writeln!(
             text,
-            "\nWithout a backend: {}. The state would be kept in Yuba's data directory, and the first plan would wait for \
-             `yuba adopt`, since the real state may lie elsewhere.",
+            "\nWithout a backend: {}. The state would be kept in Yuba's data directory, and without the annotation \
+             `yuba.dev/state: new` the first plan would wait for `yuba adopt`, since the real state may lie elsewhere.",
             few(&without, MOST_LISTED)
         );
     }

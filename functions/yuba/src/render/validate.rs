@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use yuba_core::manifest::{ManifestSet, Severity};
 
-use super::words::count;
+use super::words::{count, few};
 
 /// One line per finding, as compilers write it, then what there is and how many findings of each severity.
 pub(crate) fn text(set: &ManifestSet) -> String {
@@ -23,6 +23,9 @@ pub(crate) fn text(set: &ManifestSet) -> String {
     )
 }
 
+/// How many documents that are held back are named in text; JSON has them all.
+const MOST_NAMED: usize = 20;
+
 fn held_back(set: &ManifestSet) -> String {
     if set.is_held_back {
         return "The whole set would be held back: a Policy, Team or Freeze is faulty.\n".to_owned();
@@ -35,8 +38,8 @@ fn held_back(set: &ManifestSet) -> String {
         None => format!("a document at {}", held.place),
     };
     let names: BTreeSet<String> = set.held_back.iter().map(name).collect();
-    let names: Vec<String> = names.into_iter().collect();
-    format!("Would be held back, their last good version staying in force: {}.\n", names.join(", "))
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    format!("Would be held back, their last good version staying in force: {}.\n", few(&names, MOST_NAMED))
 }
 
 /// The same for programs.

@@ -71,7 +71,7 @@ fn without_manifests_root_modules_are_found() {
     environments/dev    terraform 1.11.4   >= 1.6 (required_version)   s3 (code)
     environments/prod   terraform 1.11.4   any                         none
 
-    Without a backend: environments/prod. The state would be kept in Yuba's data directory, and the first plan would wait for `yuba adopt`, since the real state may lie elsewhere.
+    Without a backend: environments/prod. The state would be kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan would wait for `yuba adopt`, since the real state may lie elsewhere.
 
     What the last 3 commits would have planned:
     142c3eff3e Ask for the range
@@ -123,7 +123,7 @@ fn manifests_say_what_the_stacks_are_and_wait_for() {
         infra/prod: spec.targets
         infra/prod would be planned only: the manifest uses what is not applied yet: spec.targets
 
-    Without a backend: infra/prod. The state would be kept in Yuba's data directory, and the first plan would wait for `yuba adopt`, since the real state may lie elsewhere.
+    Without a backend: infra/prod. The state would be kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan would wait for `yuba adopt`, since the real state may lie elsewhere.
 
     Code in another repository (try it there):
         infra/dns (infra/dns, https://git.example.com/dns)

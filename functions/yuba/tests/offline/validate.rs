@@ -33,13 +33,13 @@ fn the_seeds_are_right_and_warned_of() {
     seeds/flux-aws-networking.yaml:3:1: notice: ignored: HelmRepository `tf-controller` belongs to Flux's own installation
     seeds/flux-aws-networking.yaml:12:1: notice: ignored: HelmRelease `tf-controller` belongs to Flux's own installation
     seeds/flux-aws-networking.yaml:67:13: warning: spec.interval: found `10m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
-    seeds/flux-aws-networking.yaml:102:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    seeds/flux-aws-networking.yaml:102:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     seeds/flux-aws-networking.yaml:102:13: warning: spec.interval: found `5m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
     seeds/flux-aws-networking.yaml:107:9: warning: spec.path: stack `flux-system/aws-networking` (seeds/flux-aws-networking.yaml:61:1) has the same source, path and workspace, and not both name a backend; they may share one state
     seeds/flux-aws-networking.yaml:112:1: notice: not applied yet: Provider `slack-infra`
     seeds/flux-aws-networking.yaml:123:1: notice: not applied yet: Alert `terraform-drift-alert`
     seeds/flux-aws-networking.yaml:131:18: warning: spec.eventSeverity: found `warning`, allowed is `info` or `error`
-    seeds/flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    seeds/flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     3 stacks, 3 sources; no errors, 6 warnings, 4 notices
     ");
     assert!(Folder::new().yuba(&["validate", "--strict", &seeds]).ends_with("exit code 1\n"));
@@ -70,7 +70,7 @@ fn what_is_not_applied_yet_is_named() {
 ";
     folder.write("a.yaml", &stack("a", spec));
     insta::assert_snapshot!(folder.yuba(&["validate", "."]), @"
-    a.yaml:5:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    a.yaml:5:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     a.yaml:8:12: notice: not applied yet: spec.targets (more would be applied than they name; the stack is planned only)
     a.yaml:9:17: notice: not applied yet: spec.healthChecks (what is applied does not depend on them)
     a.yaml:10:22: notice: not applied yet: spec.storeReadablePlan (each plan is stored as JSON and text, and shown by `yuba show plan`)
@@ -102,8 +102,8 @@ fn the_code_beside_the_manifests_settles_the_backend() {
     folder.write("stacks/a/main.tf", "terraform {\n  backend \"s3\" {}\n}\n");
     folder.write("stacks/b/main.tf", "locals {}\n");
     insta::assert_snapshot!(folder.yuba(&["validate", "flux"]), @"
-    flux/all.yaml:18:3: warning: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
-    flux/all.yaml:26:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+    flux/all.yaml:18:3: warning: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
+    flux/all.yaml:26:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     3 stacks, 1 source; no errors, 2 warnings, no notices
     ");
 }
@@ -141,7 +141,7 @@ fn programs_get_json_or_yaml() {
           "file": "a.yaml",
           "line": 10,
           "column": 3,
-          "message": "spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`"
+          "message": "spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`"
         }
       ],
       "stacks": [

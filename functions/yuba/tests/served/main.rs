@@ -127,3 +127,25 @@ fn a_full_disk_is_told_and_a_reader_that_went_away_is_not() {
     drop(reader);
     insta::assert_snapshot!(server.yuba_to(&["get", "stacks"], closed.into()), @"");
 }
+
+#[test]
+fn a_server_that_hangs_is_given_up_when_the_wait_is_over() {
+    let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", hangs.local_addr().unwrap());
+    let server = Server { _runtime: Runtime::new().unwrap(), url: url.clone() };
+    let said = server.yuba(&["wait", "infra/a", "--for", "applied", "--timeout", "1s"]);
+    assert_eq!(said, format!("error: {url} accepts connections, but did not answer in time\nexit code 1\n"));
+}
+
+#[test]
+fn a_pause_is_told_beside_a_list_and_not_in_it() {
+    let server = Server::start();
+    server.yuba(&["pause", "--all", "--as", "ada"]);
+    let shown = server.yuba(&["get", "stacks", "-l", "no=thing"]);
+    assert!(shown.starts_with("No stacks found.\npaused by ada at "), "{shown}");
+    insta::assert_snapshot!(server.yuba(&["get", "stacks", "-l", "no=thing", "-o", "json"]), @r#"
+    {
+      "items": []
+    }
+    "#);
+}

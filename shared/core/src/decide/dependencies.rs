@@ -14,33 +14,27 @@ pub struct Dependency {
     pub blocked_by: Option<String>,
 }
 
-/// Why a dependency is not up to date with what Git wants of it; `None` where it is.
+/// Why a dependency is not up to date with what Git wants of it; `None` where it is. What it is doing is left out: who
+/// depends on it is woken when it is done, and not at each of its steps, so that would soon be untrue.
 pub fn dependency_blocked_by(
     stack: Option<&Stack>,
     definition: Option<&Definition>,
     observation: Option<&Observation>,
 ) -> Option<String> {
-    let Some(stack) = stack else { return Some("is not known yet".to_owned()) };
-    match definition {
-        None => return Some("is not known yet".to_owned()),
-        Some(definition) if definition.vanished.is_some() => {
-            return Some("vanished from the manifests".to_owned());
-        }
-        Some(_) => {}
+    if definition.is_some_and(|definition| definition.vanished.is_some()) {
+        return Some("vanished from the manifests".to_owned());
     }
-    let Some(observation) = observation else { return Some("was not found in its source yet".to_owned()) };
-    let Some(planned) = &stack.planned else { return Some("was not planned yet".to_owned()) };
-    if planned.closure != observation.closure {
-        return Some("is not updated yet".to_owned());
-    }
-    if stack.run.is_some() {
-        return Some(format!("is not ready: {}", stack.shown.status));
-    }
-    match &stack.retry {
-        Some(retry) if retry.kind != RunKind::Drift => Some(format!("is not ready: {}", stack.shown.status)),
-        _ if is_settled(stack) => None,
-        _ => Some(format!("is not ready: {}", stack.shown.status)),
-    }
+    let is_up_to_date = match (stack, definition, observation) {
+        (Some(stack), Some(_), Some(observation)) => is_up_to_date(stack, observation),
+        _ => false,
+    };
+    (!is_up_to_date).then(|| "is not ready yet".to_owned())
+}
+
+fn is_up_to_date(stack: &Stack, observation: &Observation) -> bool {
+    let is_planned = stack.planned.as_ref().is_some_and(|planned| planned.closure == observation.closure);
+    let owes_a_try = stack.retry.as_ref().is_some_and(|retry| retry.kind != RunKind::Drift);
+    is_planned && stack.run.is_none() && !owes_a_try && is_settled(stack)
 }
 
 /// Whether the stack's last run for what is wanted ended well.

@@ -58,7 +58,10 @@ impl Draft {
                 self.refuse_shared_state()?;
                 self.refuse_unsaved()?;
                 let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
-                self.ask_run(by, RunKind::Destroy, because)
+                let made = self.ask_run(by, RunKind::Destroy, because)?;
+                Ok(format!(
+                    "{made}; it plans the destruction, and nothing is destroyed before somebody approves that plan"
+                ))
             }
             Ask::Suspend => Ok(self.suspend(by)),
             Ask::Resume => Ok(self.resume()),
@@ -74,6 +77,7 @@ impl Draft {
             Some((RunState::AwaitingApproval, _, Some(stored))) => {
                 if self.run.as_ref().is_some_and(|run| run.kind == RunKind::Destroy) {
                     self.refuse_shared_state()?;
+                    refuse_unnamed_destruction(&stored.report, plan, digest)?;
                 }
                 self.check_plan(&stored.report, plan, digest)?;
                 self.decided(by, DecisionVerdict::Approve, &stored.report);
@@ -168,7 +172,9 @@ impl Draft {
     fn check_drift(&mut self, by: &Signed) -> Answer {
         let destroyed = self.stack.applied.as_ref().is_some_and(|applied| applied.destroyed);
         if destroyed {
-            return refuse("the stack was destroyed; there is nothing whose drift could be checked");
+            return refuse(
+                "the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew",
+            );
         }
         if let Some(run) = self.run.as_ref().filter(|run| run.state != RunState::Planning) {
             return refuse(format!("run {} is {}; its plan shows what drifted", run.number, run.state));
@@ -295,8 +301,28 @@ impl Draft {
             "it is applied when the installation's pause ends"
         } else if self.held_back_by_state().is_some() {
             "it is applied when no other stack names its state"
+        } else if self.run.as_ref().is_some_and(|run| run.kind == RunKind::Destroy) {
+            "the destruction starts"
         } else {
             "the apply starts"
         }
     }
+}
+
+/// Nobody destroys a stack by approving "whatever waits", or many stacks at once: its plan must be named.
+fn refuse_unnamed_destruction(
+    report: &PlanReport,
+    plan: Option<&PlanId>,
+    digest: Option<&str>,
+) -> Result<(), Refusal> {
+    if plan.is_some() || digest.is_some() {
+        return Ok(());
+    }
+    Err(Refusal(format!(
+        "what waits is the destruction of the stack, {} to destroy: look at it with `yuba show plan`, and approve it by \
+         its name: --plan {}@{}",
+        report.counts.delete,
+        report.plan_id,
+        report.content.short()
+    )))
 }

@@ -68,7 +68,7 @@ impl Draft {
         let applied = self.stack.applied.as_ref();
         let status = match &self.run {
             Some(run) if run.state == RunState::AwaitingApproval => format!(
-                "{}; vanished from the manifests at {at}: `yuba approve` or `yuba reject` decides",
+                "{}; vanished from the manifests at {at}: `yuba approve --plan` or `yuba reject` decides",
                 plan_generated(run)
             ),
             Some(run) => format!("{}; vanished from the manifests at {at}", self.under_way(run)),
@@ -110,6 +110,10 @@ impl Draft {
             return format!(
                 "Plan generated: it differs from the drift that was to be put right; approve {exact} to apply it"
             );
+        }
+        if run.kind == RunKind::Destroy {
+            let resources = resources(plan.report.counts.delete);
+            return format!("Destroy plan generated: set approvePlan: \"{exact}\" to destroy {resources}.");
         }
         let named = if is_first_plan(&self.stack, id, content) { id.to_string() } else { exact.clone() };
         match self.approves_nothing(id) {
@@ -209,7 +213,24 @@ fn failed(run: &Run) -> String {
 }
 
 fn discarded(run: &Run) -> String {
-    let by = run.decisions.last().map_or("somebody", |decision| decision.by.who.as_str());
+    let (by, message) = run.decisions.last().map_or(("somebody", ""), |decision| {
+        (decision.by.who.as_str(), decision.by.message.lines().next().unwrap_or_default().trim())
+    });
     let plan = run.plan.as_ref().map_or_else(String::new, |plan| plan.report.plan_id.to_string());
-    format!("Plan {plan} was rejected by {by}")
+    let why = if message.is_empty() { String::new() } else { format!(": {}", shortened(message)) };
+    format!("Plan {plan} was rejected by {by}{why}")
+}
+
+/// How much of what a person wrote a status repeats, in characters; the run keeps all of it.
+const MOST_OF_A_MESSAGE: usize = 80;
+
+fn shortened(message: &str) -> String {
+    match message.char_indices().nth(MOST_OF_A_MESSAGE) {
+        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
+        None => message.to_owned(),
+    }
+}
+
+fn resources(count: u32) -> String {
+    if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") }
 }

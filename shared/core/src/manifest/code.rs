@@ -135,7 +135,7 @@ mod tests {
     fn the_code_settles_whether_a_backend_is_missing() {
         insta::assert_snapshot!(after_looking(&stack("a", "x"), |_| s3("k")), @"no errors, no warnings, no notices");
         insta::assert_snapshot!(after_looking(&stack("a", "x"), |_| CodeBackend::NotNamed), @r"
-        f:4:7: warning: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and the first plan waits for `yuba adopt`
+        f:4:7: warning: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
         no errors, 1 warning, no notices
         ");
         let beside = |_: &StackManifest| CodeBackend::Named(BackendBlock::new("local", []));

@@ -274,14 +274,14 @@ pub(super) fn perhaps_same_state(other: &str, place: &Place) -> String {
 }
 
 pub(super) fn no_backend() -> String {
-    "spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and the \
-     first plan waits for `yuba adopt`"
+    "spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and \
+     without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`"
         .to_owned()
 }
 
 pub(super) fn no_backend_anywhere() -> String {
     "spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and \
-     the first plan waits for `yuba adopt`"
+     without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`"
         .to_owned()
 }
 

@@ -102,7 +102,9 @@ fn the_id_of_a_reviewed_plan_does_not_approve_a_destruction_of_the_same_revision
         @"refused: another plan had the id plan-main-aaaaaaaaaa before; the one that waits is plan-main-aaaaaaaaaa@6f61ec5c7a0a: look at it and approve that"
     );
     let digest = crate::id::ContentDigest::of(b"destroy").short();
-    assert!(world.ask(Ask::Approve { plan: Some(id), digest: Some(digest) }).ends_with("the apply starts"));
+    assert!(
+        world.ask(Ask::Approve { plan: Some(id), digest: Some(digest) }).ends_with("the destruction starts")
+    );
 }
 
 #[test]
@@ -184,10 +186,10 @@ fn an_imported_state_is_pushed_before_the_stack_is_planned_again() {
 #[test]
 fn a_dependant_waits_for_its_dependency_and_says_so() {
     let mut world = World::new(|spec| spec.depends_on.push(StackName::new("infra", "dns")));
-    world.blocked_by = Some("is not updated yet");
+    world.blocked_by = Some("is not ready yet");
     world.push("a");
-    assert_eq!(world.shown(), "Unknown: Waiting for dependencies: infra/dns is not updated yet");
-    assert_eq!(world.run().waits_for, Waiting::Dependencies(vec!["infra/dns is not updated yet".to_owned()]));
+    assert_eq!(world.shown(), "Unknown: Waiting for dependencies: infra/dns is not ready yet");
+    assert_eq!(world.run().waits_for, Waiting::Dependencies(vec!["infra/dns is not ready yet".to_owned()]));
     world.blocked_by = None;
     world.passes(Span::minutes(6));
     assert_eq!(world.states(), "planning");
@@ -251,7 +253,7 @@ fn a_destruction_that_somebody_asked_for_waits_even_where_plans_apply_by_themsel
     world.ask(Ask::Destroy);
     world.planned("destroy");
     assert_eq!(world.states(), "applied awaiting-approval");
-    world.ask(APPROVE);
+    world.ask(world.approval_by_name());
     world.reports_applied();
     assert!(world.shown().starts_with("True: Destroy applied successfully"), "{}", world.shown());
     world.passes(Span::hours(5));

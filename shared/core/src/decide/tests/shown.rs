@@ -5,8 +5,6 @@ use crate::request::Ask;
 use crate::run::{RunKind, RunState};
 use crate::spec::ApprovePlan;
 
-const APPROVE: Ask = Ask::Approve { plan: None, digest: None };
-
 fn auto(spec: &mut crate::spec::StackSpec) {
     spec.approve_plan = ApprovePlan::Auto;
 }
@@ -19,10 +17,33 @@ fn a_vanished_stack_shows_the_destruction_that_waits() {
     world.ask(Ask::Destroy);
     world.planned("gone");
     assert_eq!((world.run().kind, world.run().state), (RunKind::Destroy, RunState::AwaitingApproval));
-    insta::assert_snapshot!(world.shown(), @"Unknown: Destroy plan generated: plan-main-aaaaaaaaaa@283bb9deef02; vanished from the manifests at 2026-11-30T00:53:20Z: `yuba approve` or `yuba reject` decides");
-    world.ask(APPROVE);
+    insta::assert_snapshot!(world.shown(), @"Unknown: Destroy plan generated: plan-main-aaaaaaaaaa@283bb9deef02; vanished from the manifests at 2026-11-30T00:53:20Z: `yuba approve --plan` or `yuba reject` decides");
+    world.ask(world.approval_by_name());
     world.reports_applied();
     insta::assert_snapshot!(world.shown(), @"Unknown: Vanished from the manifests at 2026-11-30T00:53:20Z, and destroyed");
+}
+
+#[test]
+fn a_destruction_says_so_and_is_approved_by_its_name_alone() {
+    let mut world = World::applied(auto);
+    insta::assert_snapshot!(world.ask(Ask::Destroy), @"a run is made; it plans the destruction, and nothing is destroyed before somebody approves that plan");
+    world.planned_as("gone", |report| report.counts.delete = 3);
+    insta::assert_snapshot!(world.shown(), @r#"Unknown: Destroy plan generated: set approvePlan: "plan-main-aaaaaaaaaa@283bb9deef02" to destroy 3 resources."#);
+    insta::assert_snapshot!(world.ask(Ask::Approve { plan: None, digest: None }), @"refused: what waits is the destruction of the stack, 3 to destroy: look at it with `yuba show plan`, and approve it by its name: --plan plan-main-aaaaaaaaaa@283bb9deef02");
+    assert_eq!(world.run().state, RunState::AwaitingApproval);
+    insta::assert_snapshot!(world.ask(world.approval_by_name()), @"plan-main-aaaaaaaaaa is approved; the destruction starts");
+    world.reports_applied();
+    insta::assert_snapshot!(world.ask(Ask::Reconcile), @"refused: the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew");
+}
+
+#[test]
+fn why_somebody_rejected_a_plan_is_shown() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    world.says = "not before\nMonday".to_owned();
+    world.ask(Ask::Reject);
+    insta::assert_snapshot!(world.shown(), @"False: Plan plan-main-aaaaaaaaaa was rejected by ada: not before");
 }
 
 #[test]

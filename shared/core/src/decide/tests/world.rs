@@ -35,6 +35,8 @@ pub(super) struct World {
     pub(super) trouble: Option<Trouble>,
     /// What the launcher says when it is asked of a task that is out.
     pub(super) task: TaskSeen,
+    /// What people write beside what they ask for.
+    pub(super) says: String,
     ids: u64,
 }
 
@@ -71,6 +73,7 @@ impl World {
             paused: false,
             trouble: None,
             task: TaskSeen::Running,
+            says: String::new(),
             ids: 0,
         }
     }
@@ -145,12 +148,18 @@ impl World {
         self.ask_for_run(ask).0
     }
 
-    /// The same, and the run that is named.
+    /// What approves exactly the plan that waits.
+    pub(super) fn approval_by_name(&self) -> Ask {
+        let report = self.run().plan.as_ref().unwrap().report.clone();
+        Ask::Approve { plan: Some(report.plan_id), digest: Some(report.content.short()) }
+    }
+
+    /// The same as [`World::ask`], and the run that is named.
     pub(super) fn ask_for_run(&mut self, ask: Ask) -> (String, Option<RunId>) {
         self.ids += 1;
         let id = RequestId(Ulid::from_parts(3, u128::from(self.ids)));
-        let by =
-            Signed { who: "ada".to_owned(), at: self.now, from: "cli".to_owned(), message: String::new() };
+        let message = self.says.clone();
+        let by = Signed { who: "ada".to_owned(), at: self.now, from: "cli".to_owned(), message };
         let request = Request { id, stack: self.stack.id, by, ask, outcome: Outcome::Pending };
         let decision = self.decide(Cause::Request(id), Some(request), None);
         match decision.request.unwrap().outcome {
