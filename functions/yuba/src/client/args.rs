@@ -185,13 +185,13 @@ pub(crate) struct Stacks {
     /// `name` or `namespace/name`.
     #[arg(value_name = "STACK", required_unless_present_any = ["labels", "all", "failed"])]
     pub(crate) names: Vec<String>,
-    /// All with these labels: `key=value,…`.
+    /// Every stack with these labels: `key=value,…`.
     #[arg(short = 'l', long = "selector", value_name = "LABELS", conflicts_with = "names")]
     pub(crate) labels: Option<String>,
-    /// All.
+    /// Every stack.
     #[arg(long, conflicts_with_all = ["names", "labels"])]
     pub(crate) all: bool,
-    /// All whose last run failed.
+    /// Every stack whose last run failed.
     #[arg(long, conflicts_with = "names")]
     pub(crate) failed: bool,
     /// Why, for everybody to see.
