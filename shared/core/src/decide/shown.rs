@@ -8,6 +8,7 @@ use crate::run::{Run, RunKind, RunState, Waiting};
 use crate::spec::ApprovePlan;
 use crate::stack::{Ready, Shown};
 use crate::time::Timestamp;
+use crate::trouble::Trouble;
 
 impl Draft {
     /// How the stack stands now.
@@ -15,6 +16,10 @@ impl Draft {
         let settled = &self.stack.settled;
         let state = self.run.as_ref().map_or_else(|| settled.state.clone(), |run| run.state.to_string());
         let (ready, mut status) = self.ready_and_status();
+        if self.waits_behind_others() {
+            status
+                .push_str("; many stacks have the same error: the next try waits until one of them succeeds");
+        }
         if let Some(why) = self.faulty_manifest() {
             status.push_str("; its last good version stays in force: ");
             status.push_str(why);
@@ -34,6 +39,11 @@ impl Draft {
         }
         let (ready, status) = self.ended_ready_and_status(run);
         Some(Shown { ready, state: run.state.to_string(), status })
+    }
+
+    fn waits_behind_others(&self) -> bool {
+        let retries = self.stack.retry.as_ref().is_some_and(|retry| retry.due.is_some());
+        self.run.is_none() && retries && self.trouble.is_some_and(Trouble::holds_back)
     }
 
     fn ready_and_status(&self) -> (Ready, String) {

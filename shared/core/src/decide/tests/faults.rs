@@ -113,6 +113,8 @@ fn the_same_error_on_many_stacks_holds_retries_back_behind_one_that_gives_notice
     world.trouble = Some(Trouble { stacks: MANY, probes: false });
     world.passes(Span::minutes(6));
     assert_eq!(world.states(), "failed", "it waits");
+    let waits = "; many stacks have the same error: the next try waits until one of them succeeds";
+    assert!(world.shown().ends_with(waits), "{}", world.shown());
     world.trouble = Some(Trouble { stacks: MANY, probes: true });
     world.passes(Span::minutes(6));
     assert_eq!(world.states(), "failed planning", "it goes on trying");
