@@ -3,6 +3,7 @@
 use yuba_core::time::Span;
 
 use crate::chance::Chance;
+use crate::world::Call;
 
 /// What happens to one call of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl Rates {
         Self {
             throttled: rate(40),
             failed: rate(60),
-            refused: rate(5),
+            refused: rate(20),
             answer_lost: rate(60),
             conflict: rate(150),
             crash: rate(60),
@@ -88,12 +89,13 @@ impl Rates {
     }
 
     /// What happens to a call.
-    pub(crate) fn call(&self, chance: &mut Chance, is_commit: bool) -> Option<Fault> {
-        let conflict = if is_commit { self.conflict } else { 0 };
+    pub(crate) fn call(&self, chance: &mut Chance, call: Call) -> Option<Fault> {
+        let conflict = if call == Call::Commit { self.conflict } else { 0 };
+        let refused = if call == Call::Refusing { self.refused } else { 0 };
         let faults = [
             (self.throttled, Fault::Throttled),
             (self.failed, Fault::Failed),
-            (self.refused, Fault::Refused),
+            (refused, Fault::Refused),
             (self.answer_lost, Fault::AnswerLost),
             (conflict, Fault::Conflict),
         ];

@@ -17,4 +17,4 @@ pub use history::{Entry, Keeping};
 pub use mutation::Mutation;
 pub use oracle::Violation;
 pub use shrink::{Shrunk, shrink};
-pub use simulation::{Outcome, SETTLES_WITHIN, Turn, simulate, turns_of};
+pub use simulation::{Caught, MOST_WORLDS, Outcome, SETTLES_WITHIN, Turn, catch, simulate, turns_of};

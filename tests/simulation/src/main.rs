@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use yuba_simulation::{Keeping, Outcome, shrink, simulate, turns_of};
+use yuba_simulation::{Caught, Keeping, MOST_WORLDS, Mutation, Outcome, catch, shrink, simulate, turns_of};
 
 /// How many tries shrinking takes at most.
 const MOST_TRIES: usize = 600;
@@ -31,6 +31,9 @@ struct Arguments {
     /// How many worlds are simulated at once.
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Plant each fault that oracles must catch, and tell how many steps that takes.
+    #[arg(long)]
+    mutations: bool,
     /// Tell how the runs ended.
     #[arg(long)]
     states: bool,
@@ -56,6 +59,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(seed) = arguments.seed {
         return tell(seed, &arguments);
+    }
+    if arguments.mutations {
+        return plant(&arguments);
     }
     let began = Instant::now();
     let totals = Totals::default();
@@ -110,6 +116,21 @@ fn simulate_on(arguments: &Arguments, totals: &Totals, next: &AtomicU64) -> Opti
         }
     }
     None
+}
+
+/// Plants each fault, and tells after how many steps it is caught.
+#[expect(clippy::print_stdout, reason = "the table is for people")]
+fn plant(arguments: &Arguments) -> ExitCode {
+    let mut left = 0;
+    for mutation in Mutation::ALL {
+        let caught = catch(*mutation, arguments.turns, MOST_WORLDS);
+        left += u32::from(caught.is_none());
+        let caught = caught.map_or("not caught".to_owned(), |Caught { steps, violation, .. }| {
+            format!("{steps} | {violation}")
+        });
+        println!("| {} | {caught} |", mutation.words());
+    }
+    if left == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Tells one seed's history.

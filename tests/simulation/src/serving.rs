@@ -19,6 +19,7 @@ use yuba_source::SourceSettings;
 use yuba_tasks::{TaskSettings, TasksState};
 use yuba_webhook::{Webhook, WebhookSettings};
 
+use crate::mutation::Mutation;
 use crate::process::Doing;
 use crate::world::{Answer, World};
 
@@ -63,12 +64,15 @@ impl Explain for NobodyAsks {
 
 /// Handles one message as a worker does: acknowledged when that went well, given back when not.
 pub(crate) fn worker(
+    world: &World,
     ports: &Ports,
     sources: &Arc<SourceSettings>,
-    queue: QueueName,
-    received: Received,
+    (queue, received): (QueueName, Received),
 ) -> (String, Doing) {
     let (ports, sources) = (ports.clone(), sources.clone());
+    if world.state().mutation == Some(Mutation::AckBeforeCommit) {
+        world.state().line.ack(&received);
+    }
     match queue {
         QueueName::Stacks => {
             let doing = async move {

@@ -288,7 +288,7 @@ impl Simulation {
             group.and_then(|group| state.line.take(&group, now))
         };
         let Some((queue, received)) = received else { return };
-        let (name, doing) = serving::worker(&self.ports, &self.sources, queue, received);
+        let (name, doing) = serving::worker(&self.world, &self.ports, &self.sources, (queue, received));
         self.start(&name, Kind::Worker, |_| doing);
     }
 
@@ -420,4 +420,28 @@ pub fn turns_of(seed: u64, count: usize) -> Vec<Turn> {
 /// Simulates one world: these turns, then calm.
 pub fn simulate(seed: u64, mutation: Option<Mutation>, turns: &[Turn], keeping: Keeping) -> Outcome {
     Simulation::new(seed, mutation, keeping).run(turns)
+}
+
+/// How many worlds a planted fault may take to be caught.
+pub const MOST_WORLDS: u64 = 60;
+
+/// A planted fault that was caught.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caught {
+    /// In which world.
+    pub seed: u64,
+    /// After how many steps in all worlds.
+    pub steps: u64,
+    /// By what.
+    pub violation: Violation,
+}
+
+/// Plants a fault in one world after the other until an oracle catches it.
+pub fn catch(mutation: Mutation, turns: usize, most_worlds: u64) -> Option<Caught> {
+    let mut steps = 0;
+    (1..=most_worlds).find_map(|seed| {
+        let outcome = simulate(seed, Some(mutation), &turns_of(seed, turns), Keeping::Nothing);
+        steps += outcome.steps;
+        outcome.violation.map(|violation| Caught { seed, steps, violation })
+    })
 }

@@ -6,7 +6,7 @@ use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::{AttemptId, Phase};
 use crate::job::{Job, PlanToApply};
-use crate::run::{AttemptNote, RunKind, RunState, Waiting};
+use crate::run::{AttemptNote, Run, RunKind, RunState, Waiting};
 use crate::schedule::PLAN_MAX_AGE;
 use crate::source::Reason;
 use crate::stack::Wanted;
@@ -156,7 +156,13 @@ impl Draft {
         }
     }
 
+    /// What the run was made for is not planned any more: should it be wanted again before the next run is made (the
+    /// stack may be suspended), that is a change against what was last applied.
     pub(super) fn supersede(&mut self) -> bool {
+        let is_planned = |run: &Run| Some(&run.wanted) == self.stack.planned.as_ref();
+        if self.run.as_ref().is_some_and(|run| run.kind != RunKind::Drift && is_planned(run)) {
+            self.stack.planned = self.stack.applied.as_ref().map(|applied| applied.wanted.clone());
+        }
         self.publish(EventKind::RunDropped, "The run was superseded by something newer.");
         self.end_run(RunState::Superseded);
         true

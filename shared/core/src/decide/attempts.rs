@@ -5,7 +5,7 @@ use super::draft::Draft;
 use crate::attempt::{Attempt, AttemptReport, AttemptState, StopOrder};
 use crate::effect::Effect;
 use crate::event::EventKind;
-use crate::id::Phase;
+use crate::id::{AttemptId, Phase};
 use crate::run::{Failure, FailureClass, RunState, Waiting};
 use crate::schedule::{CLAIM_WITHIN, KILL_AFTER, MOST_PLAN_ATTEMPTS, STOP_GRACE};
 
@@ -19,15 +19,7 @@ impl Draft {
             self.stack.given_up = self.stack.given_up.saturating_add(1);
             let trouble = pending.trouble.unwrap_or_default();
             match pending.effect {
-                Effect::StartTask { attempt }
-                    if self.attempt.as_ref().is_some_and(|out| out.id == attempt) =>
-                {
-                    self.end_attempt(format!("not started: {trouble}"));
-                    self.fail(failure(
-                        FailureClass::Configuration,
-                        format!("the task could not be started: {trouble}"),
-                    ));
-                }
+                Effect::StartTask { attempt } => self.hear_start_refused(attempt, &trouble),
                 Effect::WriteOutputs { secret, .. } => self.hear_outputs_refused(&secret, &trouble),
                 Effect::Publish { .. } => self.note(format!("event {} was given up: {trouble}", pending.key)),
                 _ => {
@@ -35,6 +27,17 @@ impl Draft {
                 }
             }
         }
+    }
+
+    /// A start was refused for good. One that was made before, and whose answer was lost, may have been claimed
+    /// meanwhile: then the task runs, and its attempt goes on.
+    fn hear_start_refused(&mut self, attempt: AttemptId, trouble: &str) {
+        let waits = |out: &Attempt| out.id == attempt && out.state == AttemptState::Issued;
+        if !self.attempt.as_ref().is_some_and(waits) {
+            return self.note(format!("a start of {attempt} was refused, which runs or ran: {trouble}"));
+        }
+        self.end_attempt(format!("not started: {trouble}"));
+        self.fail(failure(FailureClass::Configuration, format!("the task could not be started: {trouble}")));
     }
 
     /// What became of the attempt that is out.

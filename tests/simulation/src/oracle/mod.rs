@@ -11,6 +11,7 @@ use std::fmt;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
 use yuba_core::id::{AttemptId, ContentDigest, RunId, StackId};
+use yuba_core::record::Key;
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
@@ -50,6 +51,8 @@ pub(crate) struct Oracle {
     refused_events: BTreeSet<(StackId, u64)>,
     deliveries: BTreeSet<String>,
     requests: BTreeSet<String>,
+    /// The number of the last look at each source, by its partition.
+    looks: BTreeMap<String, u64>,
     violation: Option<Violation>,
 }
 
@@ -89,6 +92,17 @@ impl Oracle {
             *states.entry(format!("{:?} {}", run.kind, run.state).to_lowercase()).or_default() += 1;
         }
         states
+    }
+
+    /// How many events the stack of a record has.
+    pub(crate) fn events_of(&self, key: &Key) -> u64 {
+        let id = key.partition.strip_prefix("stack#").and_then(|id| id.parse().ok());
+        id.and_then(|id: StackId| self.stacks.get(&id)).map_or(0, |stack| stack.events)
+    }
+
+    /// The number of the last look at the source of a record.
+    pub(crate) fn look_of(&self, key: &Key) -> u64 {
+        self.looks.get(&key.partition).copied().unwrap_or(0)
     }
 
     pub(crate) fn is_paused(&self) -> bool {

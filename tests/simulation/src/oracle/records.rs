@@ -43,6 +43,11 @@ impl State {
             (Some("stack"), "observation") => {
                 parse::<Observation>(body).map(|seen| self.wrote_observation(seen))
             }
+            (Some("source"), "source") => {
+                let look = body.get("observation").and_then(Value::as_u64).unwrap_or(0);
+                self.oracle.looks.insert(key.partition.clone(), look);
+                Some(())
+            }
             (Some("attempt"), _) => parse::<Attempt>(body).map(|attempt| self.wrote_attempt(&attempt)),
             (Some("installation"), _) => parse::<Installation>(body).map(|installation| {
                 self.oracle.is_paused = installation.paused.is_some();
@@ -76,6 +81,10 @@ impl State {
             && *before != run
         {
             return self.violated(7, format!("run {} of {} ended and was changed", run.number, run.name));
+        }
+        if before.is_some_and(|before| before.kind != run.kind) {
+            return self
+                .violated(4, format!("run {} of {} became a {:?} run", run.number, run.name, run.kind));
         }
         if run.state == RunState::Applying && matches!(run.kind, RunKind::Drift | RunKind::Preview) {
             return self.violated(4, format!("run {} is a {:?} run and applies", run.number, run.kind));

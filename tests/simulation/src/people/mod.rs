@@ -70,7 +70,7 @@ impl People {
             let acts = [
                 (30, Act::Push),
                 (6, Act::PushBack),
-                (12, Act::EditManifest),
+                (25, Act::EditManifest),
                 (60, Act::Approve),
                 (8, Act::Reject),
                 (6, Act::Suspend),

@@ -32,6 +32,13 @@ struct Document {
     size: u32,
     /// Names its state: it stays when the stack is renamed.
     state: String,
+    /// Puts drift right by itself.
+    remediates: bool,
+    is_plan_only: bool,
+    /// The secret that it reads a variable from.
+    reads: Option<String>,
+    /// The secret that its outputs are written to.
+    writes: Option<String>,
 }
 
 /// Who lets its plans be applied.
@@ -70,6 +77,10 @@ impl Infra {
             waits_for,
             size: 1,
             state: name.to_owned(),
+            remediates: chance.permille(500),
+            is_plan_only: chance.permille(80),
+            reads: chance.permille(300).then(|| format!("outputs-{}", chance.below(4))),
+            writes: chance.permille(300).then(|| format!("outputs-{}", name.trim_start_matches('s'))),
         };
         self.documents.insert(name.to_owned(), document);
     }
@@ -87,17 +98,59 @@ impl Infra {
     pub(crate) fn change_manifest(&mut self, chance: &mut Chance) -> String {
         self.numbers += 1;
         let names: Vec<String> = self.documents.keys().cloned().collect();
-        let Some(name) = chance.one_of(&names).cloned() else { return "nothing".to_owned() };
-        let choice = chance.below(6);
+        let Some(name) = chance.one_of(&names).cloned() else {
+            self.add("s0", chance);
+            return "s0 is new".to_owned();
+        };
+        match chance.below(24) {
+            0 => self.rename(&name),
+            1 => {
+                self.documents.remove(&name);
+                format!("{name} is removed")
+            }
+            2 if names.len() < 5 => {
+                let name = format!("s{}", 10 + self.numbers);
+                self.add(&name, chance);
+                format!("{name} is new")
+            }
+            choice => self.change_document(&name, choice),
+        }
+    }
+
+    fn rename(&mut self, name: &str) -> String {
+        let new = format!("{}r{}", name.split('r').next().unwrap_or(name), self.numbers);
+        if let Some(document) = self.documents.remove(name) {
+            self.documents.insert(new.clone(), document);
+        }
+        format!("{name} is renamed to {new}")
+    }
+
+    fn change_document(&mut self, name: &str, choice: usize) -> String {
         let number = self.numbers;
-        let Some(document) = self.documents.get_mut(&name) else { return "nothing".to_owned() };
+        let Some(document) = self.documents.get_mut(name) else { return "nothing".to_owned() };
         match choice {
-            0 => {
+            3 => {
+                document.is_destroyed = !document.is_destroyed;
+                format!("{name}: destroy {}", document.is_destroyed)
+            }
+            4 => {
+                document.is_plan_only = !document.is_plan_only;
+                format!("{name}: planOnly {}", document.is_plan_only)
+            }
+            5 => {
+                document.remediates = !document.remediates;
+                format!("{name}: remediates {}", document.remediates)
+            }
+            6 => {
+                document.approve = Approve::Nobody;
+                format!("{name}: approvePlan disable")
+            }
+            7..=11 => {
                 document.approve =
                     if document.approve == Approve::Auto { Approve::People } else { Approve::Auto };
                 format!("{name}: approvePlan {:?}", document.approve)
             }
-            1 => {
+            12..=16 => {
                 document.is_suspended = !document.is_suspended;
                 format!("{name}: suspend {}", document.is_suspended)
             }
@@ -170,7 +223,14 @@ impl Document {
             self.state
         );
         let backend = if self.has_backend { backend } else { String::new() };
+        let mode = if self.remediates { "remediate" } else { "alert" };
+        let further = format!("  planOnly: {}\n  drift:\n    mode: {mode}\n", self.is_plan_only);
+        let reads = self.reads.as_ref().map(|name| {
+            format!("  varsFrom:\n    - kind: Secret\n      name: {name}\n      optional: true\n")
+        });
+        let writes = self.writes.as_ref().map(|name| format!("  writeOutputsToSecret:\n    name: {name}\n"));
         let waits = self.waits_for.as_ref().map(|other| format!("  dependsOn:\n    - name: {other}\n"));
-        [spec, backend, waits.unwrap_or_default()].concat()
+        let others = [waits, reads, writes].into_iter().flatten().collect::<String>();
+        [spec, backend, further, others].concat()
     }
 }

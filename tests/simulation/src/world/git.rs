@@ -141,7 +141,7 @@ impl Git for World {
     ) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError> {
         gate().await;
         let mut state = self.state();
-        let fault = state.fault(|| format!("fetches {}", spec.url), super::Commits::No);
+        let fault = state.fault(|| format!("fetches {}", spec.url), super::Call::Refusing);
         match fault {
             Some(Fault::Throttled | Fault::Failed | Fault::AnswerLost) => {
                 return Ok(Err(Trouble { message: "the host does not answer".to_owned(), mend: Mend::Time }));

@@ -191,7 +191,18 @@ impl World {
         act: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
         gate().await;
-        let fault = self.state().fault(what, Commits::No);
+        let fault = self.state().fault(what, Call::Lasting);
+        self.with_fault(fault, act).await
+    }
+
+    /// The same of a port that may also refuse for good, because of what it is asked for.
+    async fn ask<T>(
+        &self,
+        what: impl FnOnce() -> String + Send,
+        act: impl Future<Output = Result<T, PortError>> + Send,
+    ) -> Result<T, PortError> {
+        gate().await;
+        let fault = self.state().fault(what, Call::Refusing);
         self.with_fault(fault, act).await
     }
 
@@ -241,11 +252,15 @@ impl World {
     }
 }
 
-/// Whether a call is a commit, which may lose a race.
+/// What kind of call it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Commits {
-    Yes,
-    No,
+pub(crate) enum Call {
+    /// Records, messages, objects: what fails is worth another try.
+    Lasting,
+    /// A commit that expects something: it may lose a race.
+    Commit,
+    /// It may be refused for good.
+    Refusing,
 }
 
 impl State {
@@ -267,8 +282,8 @@ impl State {
     }
 
     /// Decides whether a call goes wrong, and notes it.
-    fn fault(&mut self, what: impl FnOnce() -> String, commits: Commits) -> Option<Fault> {
-        let fault = self.rates.call(&mut self.chance, commits == Commits::Yes);
+    fn fault(&mut self, what: impl FnOnce() -> String, call: Call) -> Option<Fault> {
+        let fault = self.rates.call(&mut self.chance, call);
         self.faults += u64::from(fault.is_some());
         self.note(|| match fault {
             None => what(),

@@ -16,6 +16,7 @@ use yuba_ports::{
 };
 
 use super::World;
+use crate::mutation::Mutation;
 
 #[async_trait]
 impl Queue for World {
@@ -26,7 +27,7 @@ impl Queue for World {
         };
         self.call(what, async {
             let mut state = self.state();
-            for message in &messages {
+            for message in messages.iter().filter(|message| !state.loses(message)).collect::<Vec<_>>() {
                 state.take_in(message);
             }
             Ok(())
@@ -79,8 +80,11 @@ impl Publisher for World {
     async fn publish(&self, event: &Event) -> Result<(), PortError> {
         let what = || format!("publishes event {}: {}", event.number, event.message);
         let published = self
-            .call(what, async {
-                self.state().published(event);
+            .ask(what, async {
+                let mut state = self.state();
+                if state.mutation != Some(Mutation::EventForgotten) {
+                    state.published(event);
+                }
                 Ok(())
             })
             .await;
@@ -94,11 +98,11 @@ impl Publisher for World {
 #[async_trait]
 impl Secrets for World {
     async fn get(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<SecretValues>, PortError> {
-        self.call(|| format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
+        self.ask(|| format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
     }
 
     async fn version(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<String>, PortError> {
-        self.call(|| format!("reads the version of {name}"), self.shared.secrets.version(kind, name)).await
+        self.ask(|| format!("reads the version of {name}"), self.shared.secrets.version(kind, name)).await
     }
 
     async fn put(
@@ -107,18 +111,18 @@ impl Secrets for World {
         name: &SecretName,
         values: BTreeMap<String, SecretString>,
     ) -> Result<(), PortError> {
-        self.call(|| format!("writes values {name}"), self.shared.secrets.put(kind, name, values)).await
+        self.ask(|| format!("writes values {name}"), self.shared.secrets.put(kind, name, values)).await
     }
 
     async fn list(&self, kind: ValuesKind, namespace: Option<&str>) -> Result<Vec<SecretName>, PortError> {
-        self.call(|| "lists values".to_owned(), self.shared.secrets.list(kind, namespace)).await
+        self.ask(|| "lists values".to_owned(), self.shared.secrets.list(kind, namespace)).await
     }
 }
 
 #[async_trait]
 impl Credentials for World {
     async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
-        self.call(|| format!("takes a role for {}", session.attempt), async { Ok(BTreeMap::new()) }).await
+        self.ask(|| format!("takes a role for {}", session.attempt), async { Ok(BTreeMap::new()) }).await
     }
 }
 

@@ -11,21 +11,23 @@ use yuba_ports::{
 };
 
 use super::gate::gate;
-use super::{Commits, KnownDue, State, World};
+use super::{Call, KnownDue, State, World};
 use crate::faults::Fault;
 
 #[async_trait]
 impl Store for World {
     async fn get(&self, key: &Key) -> Result<Option<Item>, PortError> {
-        self.call(|| format!("reads {key}"), self.shared.records.get(key)).await
+        let item = self.call(|| format!("reads {key}"), self.shared.records.get(key)).await?;
+        Ok(self.state().altered(key, item))
     }
 
     async fn commit(&self, writes: Vec<Write>) -> Result<Committed, PortError> {
+        self.state().start_early(&writes);
         gate().await;
         // Only a write that expects something can lose a race.
         let conditional = writes.iter().find(|write| write.expected() != Expected::Any);
-        let commits = if conditional.is_some() { Commits::Yes } else { Commits::No };
-        let fault = self.state().fault(|| format!("commits {}", names(&writes)), commits);
+        let call = if conditional.is_some() { Call::Commit } else { Call::Lasting };
+        let fault = self.state().fault(|| format!("commits {}", names(&writes)), call);
         if let (Some(Fault::Conflict), Some(lost)) = (fault, conditional) {
             return Ok(Committed::Conflict(lost.key().clone()));
         }

@@ -1,11 +1,14 @@
 //! The launcher of the world: tasks start late, never, or at once; they are killed; they are told of when they stop.
 
 use async_trait::async_trait;
+use secrecy::SecretString;
 use yuba_core::id::AttemptId;
 use yuba_core::time::{Span, Timestamp};
-use yuba_ports::{LaunchOutcome, Launcher, PortError, StartTask, TaskStatus};
+use yuba_core::token::{TokenUse, task_token};
+use yuba_ports::{LaunchOutcome, Launcher, PortError, StartTask, TaskStatus, Write};
 
-use super::{Spawn, State, World};
+use super::{KEY, Spawn, State, World};
+use crate::mutation::Mutation;
 
 /// What the launcher knows of a task.
 #[derive(Debug, Clone)]
@@ -22,22 +25,31 @@ pub(crate) enum Launched {
 impl Launcher for World {
     async fn start(&self, start: StartTask) -> Result<LaunchOutcome, PortError> {
         let attempt = start.attempt;
-        self.call(|| format!("starts the task of {attempt}"), async { Ok(self.state().launch(start)) }).await
+        let started = async {
+            let mut state = self.state();
+            let is_forgotten = state.mutation == Some(Mutation::StartForgotten);
+            Ok(if is_forgotten { LaunchOutcome::Started } else { state.launch(start) })
+        };
+        self.ask(|| format!("starts the task of {attempt}"), started).await
     }
 
     async fn describe(&self, attempt: AttemptId) -> Result<TaskStatus, PortError> {
         let described = async {
-            Ok(match self.state().launched.get(&attempt) {
+            let state = self.state();
+            if state.mutation == Some(Mutation::LostWithoutAsking) {
+                return Ok(TaskStatus::Stopped { how: "not asked".to_owned() });
+            }
+            Ok(match state.launched.get(&attempt) {
                 None | Some(Launched::Later(..)) => TaskStatus::NeverStarted,
                 Some(Launched::Running(_)) => TaskStatus::Running,
                 Some(Launched::Stopped(how)) => TaskStatus::Stopped { how: how.clone() },
             })
         };
-        self.call(|| format!("asks after the task of {attempt}"), described).await
+        self.ask(|| format!("asks after the task of {attempt}"), described).await
     }
 
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError> {
-        self.call(|| format!("kills the task of {attempt}"), async {
+        self.ask(|| format!("kills the task of {attempt}"), async {
             self.state().kill(attempt, "signal 9");
             Ok(())
         })
@@ -67,6 +79,14 @@ impl State {
         };
         self.launched.insert(attempt, launched);
         LaunchOutcome::Started
+    }
+
+    /// A planted fault starts tasks before their attempts are committed.
+    pub(super) fn start_early(&mut self, writes: &[Write]) {
+        for attempt in self.started_early(writes) {
+            let token = SecretString::from(task_token(KEY.as_bytes(), TokenUse::Claim, attempt));
+            self.launch(StartTask { attempt, token });
+        }
     }
 
     /// Starts the tasks that were taken in before and whose time has come.

@@ -3,7 +3,7 @@
 use super::world::World;
 use crate::attempt::{AttemptReport, AttemptState};
 use crate::decide::TaskSeen;
-use crate::effect::Effect;
+use crate::effect::{Effect, PendingEffect};
 use crate::event::EventKind;
 use crate::id::SecretName;
 use crate::job::BeforePlan;
@@ -207,6 +207,18 @@ fn a_task_that_cannot_be_started_fails_its_run_with_the_reason() {
     pending.trouble = Some("no such program".to_owned());
     world.passes(Span::minutes(1));
     assert_eq!(world.shown(), "False: Plan failed: the task could not be started: no such program");
+}
+
+#[test]
+fn a_start_that_is_refused_after_its_task_claimed_does_not_close_the_claim() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let starts = world.stack.outbox.iter().find(|pending| matches!(pending.effect, Effect::StartTask { .. }));
+    let again = PendingEffect { given_up: true, ..starts.unwrap().clone() };
+    world.claims();
+    world.stack.outbox.push(again);
+    world.passes(Span::minutes(1));
+    assert_eq!((world.states().as_str(), world.out().state), ("planning", AttemptState::Claimed));
 }
 
 #[test]

@@ -64,6 +64,19 @@ fn a_newer_commit_supersedes_a_waiting_plan_and_its_approval_does_not_carry_over
 }
 
 #[test]
+fn what_was_superseded_while_suspended_is_planned_when_it_is_wanted_again() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    world.ask(Ask::Suspend);
+    world.push("b");
+    assert_eq!(world.states(), "superseded");
+    world.push("a");
+    world.ask(Ask::Resume);
+    assert_eq!(world.states(), "superseded planning");
+}
+
+#[test]
 fn pushes_during_an_apply_are_coalesced_to_the_newest() {
     let mut world = World::new(auto);
     world.push("a");
