@@ -1,4 +1,5 @@
-//! Writes a decision down: all changed records in one transaction, conditional on the versions that were read.
+//! Writes a decision down: all changed records in one transaction, conditional on the versions that were read, also of
+//! the definition and the observation that it rests on.
 
 use yuba_core::decide::Decision;
 use yuba_ports::records::Versioned;
@@ -12,10 +13,11 @@ pub(crate) async fn commit(
     loaded: &Loaded,
     decision: &Decision,
 ) -> Result<Committed, PortError> {
-    let writes = writes(loaded, decision)?;
+    let mut writes = writes(loaded, decision)?;
     if writes.is_empty() {
         return Ok(Committed::Done);
     }
+    writes.extend(loaded.unchanged.iter().cloned());
     ports.store.commit(writes).await
 }
 

@@ -6,7 +6,7 @@ use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::decide::{Dependency, Records, TaskSeen, dependency_blocked_by, values_name};
 use yuba_core::id::{RequestId, RunId, StackId, StackName};
 use yuba_core::message::{AttemptNews, Cause, Message};
-use yuba_core::record::{Edge, Installation, Key, StackAlias, state_partition, trouble_partition};
+use yuba_core::record::{Edge, Installation, Key, Record, StackAlias, state_partition, trouble_partition};
 use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
@@ -14,7 +14,7 @@ use yuba_core::stack::Stack;
 use yuba_core::state_address::{SameState, known_address};
 use yuba_core::trouble::{MANY, Trouble};
 use yuba_ports::records::{self, Versioned};
-use yuba_ports::{Order, PortError, Ports, Query, TaskStatus};
+use yuba_ports::{Expected, Order, PortError, Ports, Query, TaskStatus, Write};
 
 /// What was read: the values for the decision, and the versions for the commit.
 pub(crate) struct Loaded {
@@ -23,11 +23,14 @@ pub(crate) struct Loaded {
     pub(crate) run: Option<Versioned<Run>>,
     pub(crate) attempt: Option<Versioned<Attempt>>,
     pub(crate) request: Option<Versioned<Request>>,
+    /// That definition and observation are still those that were read: what the manifest allowed a moment ago may be
+    /// forbidden by now.
+    pub(crate) unchanged: Vec<Write>,
 }
 
 /// Loads a stack's records; `None` where no record names the stack.
 pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Result<Option<Loaded>, PortError> {
-    let definition = value::<Definition>(ports, &Key::definition(id)).await?;
+    let (definition, same_definition) = checked::<Definition>(ports, Key::definition(id)).await?;
     let stack = match (records::load::<Stack>(&*ports.store, &Key::stack(id)).await?, &definition) {
         (Some(stack), _) => stack,
         (None, Some(definition)) => {
@@ -42,7 +45,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         None => None,
     };
     let request = load_request(ports, message).await?;
-    let observation = value::<Observation>(ports, &Key::observation(id)).await?;
+    let (observation, same_observation) = checked::<Observation>(ports, Key::observation(id)).await?;
     let records = Records {
         drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
             .await?
@@ -65,10 +68,18 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         attempt: attempt.clone().map(Versioned::into_value),
         request: request.clone().map(Versioned::into_value),
     };
-    Ok(Some(Loaded { records, stack, run, attempt, request }))
+    let unchanged = vec![same_definition, same_observation];
+    Ok(Some(Loaded { records, stack, run, attempt, request, unchanged }))
 }
 
-async fn value<T: yuba_core::record::Record>(ports: &Ports, key: &Key) -> Result<Option<T>, PortError> {
+/// A record, and the condition that it is still the same when the decision is committed.
+async fn checked<T: Record>(ports: &Ports, key: Key) -> Result<(Option<T>, Write), PortError> {
+    let known = records::load::<T>(&*ports.store, &key).await?;
+    let expected = known.as_ref().map_or(Expected::Absent, Versioned::expected);
+    Ok((known.map(Versioned::into_value), Write::Check { key, expected }))
+}
+
+async fn value<T: Record>(ports: &Ports, key: &Key) -> Result<Option<T>, PortError> {
     Ok(records::load::<T>(&*ports.store, key).await?.map(Versioned::into_value))
 }
 

@@ -11,7 +11,7 @@ use yuba_core::id::{SecretName, StackName};
 use yuba_core::job::{attempt_prefix, object};
 use yuba_core::record::{Edge, Key};
 use yuba_core::run::RunState;
-use yuba_core::spec::{ValuesKind, WriteOutputs};
+use yuba_core::spec::{ApprovePlan, ValuesKind, WriteOutputs};
 use yuba_core::state_address::CodeBackend;
 use yuba_core::time::Span;
 use yuba_ports::records::put_any;
@@ -51,6 +51,15 @@ async fn a_lost_race_is_decided_again() {
     world.observed("a").await;
     assert_eq!(world.races(), 1, "another writer came first once");
     assert_eq!(world.memory.launcher.started().len(), 1);
+}
+
+#[tokio::test]
+async fn what_the_manifest_forbids_meanwhile_is_not_applied() {
+    let world = World::new(|spec| spec.approve_plan = ApprovePlan::Auto).await;
+    world.observed("a").await;
+    world.edits_meanwhile(|spec| spec.approve_plan = ApprovePlan::Manual).await;
+    world.planned().await;
+    assert_eq!(world.run().await.state, RunState::AwaitingApproval);
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ pub(crate) struct Rates {
     pub(crate) start: u32,
     /// Something fails in the cloud while a plan is applied.
     pub(crate) cloud: u32,
+    /// A stored plan is exchanged for other bytes.
+    pub(crate) tamper: u32,
     /// A message is sent twice.
     pub(crate) duplicate: u32,
     /// Entries of an index lag behind their records.
@@ -76,6 +78,7 @@ impl Rates {
             kill: rate(100),
             start: rate(300),
             cloud: rate(300),
+            tamper: rate(100),
             duplicate: rate(150),
             lag: rate(500),
             skew: i64::from(rate(60)) * 1000,

@@ -1,7 +1,7 @@
 //! One defined stack over ports in memory.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use ulid::Ulid;
@@ -38,6 +38,8 @@ struct Racing {
     inner: Arc<dyn Store>,
     due: AtomicUsize,
     run: AtomicUsize,
+    /// What another function writes just before the next commit.
+    before: Mutex<Vec<Write>>,
 }
 
 #[async_trait]
@@ -46,9 +48,11 @@ impl Store for Racing {
         self.inner.get(key).await
     }
     async fn commit(&self, writes: Vec<Write>) -> Result<Committed, PortError> {
+        let before = std::mem::take(&mut *self.before.lock().unwrap());
+        self.inner.commit(before).await?;
         if self.due.swap(0, Ordering::SeqCst) > 0 {
             self.run.fetch_add(1, Ordering::SeqCst);
-            let Some(Write::Put { key, .. }) = writes.last() else { return Ok(Committed::Done) };
+            let Some(Write::Put { key, .. }) = writes.first() else { return Ok(Committed::Done) };
             return Ok(Committed::Conflict(key.clone()));
         }
         self.inner.commit(writes).await
@@ -66,6 +70,7 @@ impl World {
             inner: memory.store.clone(),
             due: AtomicUsize::new(0),
             run: AtomicUsize::new(0),
+            before: Mutex::default(),
         });
         let world = Self {
             memory,
@@ -103,6 +108,20 @@ impl World {
     /// Another writer will come first once.
     pub(crate) fn race(&self) {
         self.racing.due.store(1, Ordering::SeqCst);
+    }
+
+    /// The manifest will change after the next decision has read it, and before that is committed.
+    pub(crate) async fn edits_meanwhile(&self, change: impl FnOnce(&mut StackSpec)) {
+        let key = Key::definition(self.id);
+        let mut definition = load::<Definition>(&*self.memory.store, &key).await.unwrap().unwrap();
+        change(&mut definition.spec);
+        self.racing.before.lock().unwrap().push(definition.put().unwrap());
+    }
+
+    /// A plan with changes is reported.
+    pub(crate) async fn planned(&self) {
+        let report = self.plan_report().await;
+        self.reports(AttemptReport::Planned(report)).await;
     }
 
     /// How often another writer came first.
@@ -176,7 +195,22 @@ impl World {
     /// The first plan is reported and approved; the apply attempt that is then out.
     pub(crate) async fn planned_and_approved(&self, letter: &str) -> AttemptId {
         self.observed(letter).await;
-        let report = PlanReport {
+        self.planned().await;
+        let id = RequestId(Ulid::from_parts(9, 9));
+        let by = Signed {
+            who: "ada".to_owned(),
+            at: self.memory.clock.now(),
+            from: "cli".to_owned(),
+            message: String::new(),
+        };
+        let ask = Ask::Approve { plan: None, digest: None };
+        self.put(&Request { id, stack: self.id, by, ask, outcome: Outcome::Pending }).await;
+        self.wake(Cause::Request(id)).await;
+        self.run().await.attempt_out().unwrap()
+    }
+
+    async fn plan_report(&self) -> PlanReport {
+        PlanReport {
             plan_id: self.run().await.revision.plan_id(),
             content: ContentDigest::of(b"content"),
             file: FileDigest::of(b"file"),
@@ -190,19 +224,7 @@ impl World {
             notices: Vec::new(),
             drifted: false,
             remediation_refused: None,
-        };
-        self.reports(AttemptReport::Planned(report)).await;
-        let id = RequestId(Ulid::from_parts(9, 9));
-        let by = Signed {
-            who: "ada".to_owned(),
-            at: self.memory.clock.now(),
-            from: "cli".to_owned(),
-            message: String::new(),
-        };
-        let ask = Ask::Approve { plan: None, digest: None };
-        self.put(&Request { id, stack: self.id, by, ask, outcome: Outcome::Pending }).await;
-        self.wake(Cause::Request(id)).await;
-        self.run().await.attempt_out().unwrap()
+        }
     }
 
     /// The attempt that is out claims and reports.

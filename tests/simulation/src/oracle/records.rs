@@ -170,9 +170,6 @@ impl State {
     fn stands_against(&self, run: &Run) -> Option<&'static str> {
         let definition = self.oracle.definitions.get(&run.stack)?;
         let rejected = |decision: &Decision| decision.verdict == DecisionVerdict::Reject;
-        if self.oracle.is_paused {
-            return Some("applies are paused");
-        }
         if definition.spec.suspend {
             return Some("the manifest suspends it");
         }

@@ -3,16 +3,18 @@
 use yuba_core::id::StackId;
 use yuba_core::record::Key;
 use yuba_core::request::{Outcome, Request};
-use yuba_core::run::{RunState, Waiting};
+use yuba_core::run::{FailureClass, RunState, Waiting};
 use yuba_core::source::Delivery;
 use yuba_core::spec::ApprovePlan;
-use yuba_core::stack::Stack;
+use yuba_core::stack::{Retry, Stack};
 use yuba_ports::records::Versioned;
 
 use crate::people::{People, URL};
+use crate::runner::{place, wanted};
 use crate::simulation::at_once;
-use crate::world::World;
-use crate::world::git::seen;
+use crate::world::cloud::{Resources, difference};
+use crate::world::git::{Files, seen};
+use crate::world::{State, World};
 
 /// Looks whether everything settled, and settled well.
 pub(crate) fn check(world: &World, _people: &People) {
@@ -54,22 +56,49 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
             || run.state == RunState::Queued && matches!(run.waits_for, Waiting::Dependencies(_));
         return (!owed).then(|| format!("{name}: run {} is still {}", run.number, run.state));
     }
-    if stack.retry.is_some() {
-        return None;
+    if let Some(retry) = &stack.retry {
+        return mends_by_itself(&state, stack, retry).then(|| format!("{name}: {}", stack.shown.status));
     }
     let planned = stack.planned.as_ref().map(|planned| planned.closure);
     if planned != Some(now.digest) {
         return Some(format!("{name}: what Git holds for it was never planned"));
     }
-    unapplied(stack, definition.spec.approve_plan == ApprovePlan::Auto)
+    let spec = &definition.spec;
+    if spec.approve_plan != ApprovePlan::Auto || spec.planned_only_because().is_some() {
+        return None;
+    }
+    unapplied(stack).or_else(|| unreal(&state, stack, &files))
 }
 
 /// A stack that applies by itself has applied what was planned.
-fn unapplied(stack: &Stack, is_auto: bool) -> Option<String> {
+fn unapplied(stack: &Stack) -> Option<String> {
     let applied = stack.applied.as_ref().map(|applied| &applied.wanted);
-    let is_due = is_auto && stack.shown.state != "discarded" && stack.shown.state != "cancelled";
+    let is_due = stack.shown.state != "discarded" && stack.shown.state != "cancelled";
     (is_due && applied != stack.planned.as_ref())
         .then(|| format!("{}: its plan was never applied ({})", stack.name, stack.shown.status))
+}
+
+/// Whether a failure that stands should have mended by itself by now: no lock that was left, no state that was not
+/// saved, nothing that only new input can mend.
+fn mends_by_itself(state: &State, stack: &Stack, retry: &Retry) -> bool {
+    let latest = stack.latest.and_then(|run| state.oracle.runs.get(&run));
+    let is_left = latest.and_then(|run| run.failure.as_ref()).is_some_and(|failure| failure.errored_state);
+    retry.due.is_some() && retry.class != FailureClass::Locked && !is_left
+}
+
+/// Where everything was applied and no drift stands, reality is what Git wants.
+fn unreal(state: &State, stack: &Stack, files: &Files) -> Option<String> {
+    let applied = stack.applied.as_ref()?;
+    let spec = &applied.spec;
+    if Some(&applied.wanted) != stack.planned.as_ref() || stack.drift.is_some() || !spec.vars_from.is_empty()
+    {
+        return None;
+    }
+    let wanted = if applied.destroyed { Resources::new() } else { wanted(files, spec) };
+    let real = state.cloud.places.get(&place(stack.id, spec)).map(|place| place.real.clone());
+    let differs = difference(&real.unwrap_or_default(), &wanted);
+    let first = differs.first().filter(|_| !applied.destroyed)?;
+    Some(format!("{}: counts as applied, and {} differs", stack.name, first.address))
 }
 
 fn missing_event(world: &World, id: StackId) -> Option<String> {

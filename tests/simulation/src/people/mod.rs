@@ -6,9 +6,10 @@ mod repository;
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::SecretString;
-use yuba_core::id::{ManifestSetName, StackId};
+use yuba_core::id::{ManifestSetName, SecretName, StackId};
 use yuba_core::record::Record;
 use yuba_core::run::{Run, RunState};
+use yuba_core::spec::ValuesKind;
 use yuba_core::stack::Stack;
 use yuba_ports::Item;
 use yuba_ports::records::Versioned;
@@ -45,6 +46,7 @@ enum Act {
     Pause,
     Repair,
     Branch,
+    Secret,
 }
 
 impl People {
@@ -79,6 +81,7 @@ impl People {
                 (4, Act::Pause),
                 (20, Act::Repair),
                 (3, Act::Branch),
+                (8, Act::Secret),
             ];
             (who, state.chance.weighted(&acts)?)
         };
@@ -94,6 +97,7 @@ impl People {
             Act::Ask => asks::ask(world, who, &stacks),
             Act::Pause => Some(asks::pause(world, who)),
             Act::Repair => asks::repair(world, who, &stacks),
+            Act::Secret => write_secret(world),
             Act::Branch => Some(self.branch(world, who)),
         }
     }
@@ -172,6 +176,19 @@ fn drift(world: &World) -> Option<(String, Doing)> {
     let value = format!("by hand {}", state.number());
     state.note(|| format!("changes {resource} of {address} by hand"));
     state.cloud.place(&address).real.insert(resource, value);
+    None
+}
+
+/// A secret that stacks may read gets another value, past everybody who would wake them.
+fn write_secret(world: &World) -> Option<(String, Doing)> {
+    let (name, value) = {
+        let mut state = world.state();
+        let name = format!("outputs-{}", state.chance.below(4));
+        let value = format!("value {}", state.number());
+        state.note(|| format!("writes secret {name}"));
+        (SecretName::new("default", name), value)
+    };
+    world.secrets().set(ValuesKind::Secret, &name, &[("id", value.as_str())]);
     None
 }
 

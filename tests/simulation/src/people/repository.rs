@@ -223,7 +223,8 @@ impl Document {
             self.state
         );
         let backend = if self.has_backend { backend } else { String::new() };
-        let mode = if self.remediates { "remediate" } else { "alert" };
+        let may_remediate = self.approve != Approve::Nobody && !self.is_plan_only;
+        let mode = if self.remediates && may_remediate { "remediate" } else { "alert" };
         let further = format!("  planOnly: {}\n  drift:\n    mode: {mode}\n", self.is_plan_only);
         let reads = self.reads.as_ref().map(|name| {
             format!("  varsFrom:\n    - kind: Secret\n      name: {name}\n      optional: true\n")

@@ -5,7 +5,7 @@ use yuba_core::job::{attempt_prefix, object};
 use yuba_core::run::FailureClass;
 use yuba_ports::{Blobs, PutMode};
 
-use super::plan::{Pushed, locked};
+use super::plan::{Pushed, locked, place};
 use super::{Attempt, Ended, failed};
 use crate::world::cloud::{Lock, PlanFile};
 
@@ -131,10 +131,7 @@ const OUTPUTS: &[u8] = br#"{"id":{"value":"net-1","type":"string","sensitive":fa
 impl Attempt {
     /// Where the stack's state lies.
     pub(super) fn place(&self) -> String {
-        match &self.job.spec.backend {
-            Some(backend) => format!("{backend} {}", self.job.spec.workspace),
-            None => format!("local {}", self.job.stack),
-        }
+        place(self.job.stack, &self.job.spec)
     }
 
     pub(super) fn lock(&self) -> Result<(), Lock> {

@@ -3,6 +3,8 @@
 mod apply;
 mod plan;
 
+pub(crate) use plan::{place, wanted};
+
 use axum::body::Body;
 use axum::http::{Request, header};
 use secrecy::{ExposeSecret, SecretString};

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use yuba_core::attempt::AttemptReport;
+use yuba_core::id::StackId;
 use yuba_core::job::{BeforePlan, attempt_prefix, object};
 use yuba_core::plan::summary::{PlanCounts, PlanReport};
 use yuba_core::run::{Failure, FailureClass, LockHeld, RunKind};
-use yuba_core::spec::EngineTool;
+use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_ports::{Blobs, PutMode};
 
 use super::{Attempt, Ended, failed};
 use crate::world::cloud::{Lock, PlanFile, Resources, difference};
-use crate::world::git::closure;
+use crate::world::git::{Files, closure};
 
 impl Attempt {
     /// Plans, stores the plan, and says what to report.
@@ -124,15 +125,8 @@ impl Attempt {
         if self.job.kind == RunKind::Destroy {
             return BTreeMap::new();
         }
-        let digest = |text: &str| hex::encode(Sha256::digest(text)).chars().take(8).collect::<String>();
         let files = self.world.state().git.files(&self.job.tree).unwrap_or_default();
-        let mut wanted: Resources = closure(&files, &self.job.spec.path)
-            .iter()
-            .map(|(path, text)| (format!("file.{path}"), digest(text)))
-            .collect();
-        for variable in &self.job.spec.vars {
-            wanted.insert(format!("var.{}", variable.name), digest(&variable.value.to_string()));
-        }
+        let mut wanted = wanted(&files, &self.job.spec);
         for value in &self.values {
             wanted.insert(format!("var.{}", value.name), digest(&value.value));
         }
@@ -200,4 +194,26 @@ pub(super) fn locked(held: &Lock) -> AttemptReport {
         lock: Some(lock),
         errored_state: false,
     })
+}
+
+/// What code and the settings of a manifest want, by address; without what is read from secrets.
+pub(crate) fn wanted(files: &Files, spec: &StackSpec) -> Resources {
+    let code = closure(files, &spec.path);
+    let code = code.iter().map(|(path, text)| (format!("file.{path}"), digest(text)));
+    let variables = spec.vars.iter();
+    let variables =
+        variables.map(|variable| (format!("var.{}", variable.name), digest(&variable.value.to_string())));
+    code.chain(variables).collect()
+}
+
+fn digest(text: &str) -> String {
+    hex::encode(Sha256::digest(text)).chars().take(8).collect()
+}
+
+/// Where the state of a stack lies.
+pub(crate) fn place(stack: StackId, spec: &StackSpec) -> String {
+    match &spec.backend {
+        Some(backend) => format!("{backend} {}", spec.workspace),
+        None => format!("local {stack}"),
+    }
 }

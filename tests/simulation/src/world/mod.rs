@@ -179,6 +179,11 @@ impl World {
         }
     }
 
+    /// The secrets, for people who write them by hand.
+    pub(crate) fn secrets(&self) -> &MemorySecrets {
+        &self.shared.secrets
+    }
+
     /// The state. Never held across an await.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -4,12 +4,14 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use yuba_core::job::object;
 use yuba_core::record::Key;
 use yuba_core::time::Span;
 use yuba_ports::{
     Blobs, Committed, Expected, Item, Page, PortError, PutMode, PutOutcome, Query, Store, Write,
 };
 
+use super::cloud::PlanFile;
 use super::gate::gate;
 use super::{Call, KnownDue, State, World};
 use crate::faults::Fault;
@@ -104,6 +106,17 @@ impl State {
         self.lagging.push_back((at, writes.into_iter().map(whatever_is_there).collect()));
     }
 
+    /// The bytes that will really lie there: somebody may exchange a plan for another.
+    fn tampered(&mut self, key: &str, bytes: &[u8]) -> Vec<u8> {
+        let rate = self.rates.tamper;
+        let plan = serde_json::from_slice::<PlanFile>(bytes).ok().filter(|_| key.ends_with(object::PLAN));
+        let Some(mut plan) = plan.filter(|_| self.goes_wrong(rate)) else { return bytes.to_vec() };
+        self.note(|| format!("{key} is exchanged for another plan"));
+        plan.changes.truncate(1);
+        plan.nonce = 0;
+        plan.bytes()
+    }
+
     /// Writes that the index lacks and that should have reached it by now.
     fn late_writes(&mut self) -> Option<Vec<Write>> {
         let now = self.now;
@@ -124,7 +137,8 @@ fn whatever_is_there(write: Write) -> Write {
 #[async_trait]
 impl Blobs for World {
     async fn put(&self, key: &str, bytes: &[u8], mode: PutMode) -> Result<PutOutcome, PortError> {
-        self.call(|| format!("stores {key}"), self.shared.blobs.put(key, bytes, mode)).await
+        let bytes = self.state().tampered(key, bytes);
+        self.call(|| format!("stores {key}"), self.shared.blobs.put(key, &bytes, mode)).await
     }
 
     async fn put_file(&self, key: &str, _file: &Path, _mode: PutMode) -> Result<PutOutcome, PortError> {
