@@ -26,7 +26,7 @@ demo: build ## run the main job by itself, from push to drift, on embedded stora
 serve: build ## start the server and keep it; DATA=dir LISTEN=address MANIFESTS=path
 	$(TARGET)/debug/yuba serve --data $(DATA) --listen $(LISTEN) $(addprefix --manifests ,$(MANIFESTS))
 
-test: lint unit ## pass everything: format, lints, every test, the demo
+test: lint unit simulate ## pass everything: format, lints, every test, a million simulated steps, the demo
 	@YUBA_BIN_DIR=$(TARGET)/debug tests/demo/demo.sh
 
 lint: setup

@@ -442,6 +442,10 @@ pub fn catch(mutation: Mutation, turns: usize, most_worlds: u64) -> Option<Caugh
     (1..=most_worlds).find_map(|seed| {
         let outcome = simulate(seed, Some(mutation), &turns_of(seed, turns), Keeping::Nothing);
         steps += outcome.steps;
-        outcome.violation.map(|violation| Caught { seed, steps, violation })
+        // What is violated without the fault too was not caught.
+        let caught = outcome
+            .violation
+            .filter(|_| simulate(seed, None, &turns_of(seed, turns), Keeping::Nothing).violation.is_none());
+        caught.map(|violation| Caught { seed, steps, violation })
     })
 }

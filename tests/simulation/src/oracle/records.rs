@@ -27,8 +27,20 @@ impl State {
         };
         let mut puts: Vec<(u8, &Key, &Value)> = writes.iter().filter_map(put).collect();
         puts.sort_by_key(|(rank, ..)| *rank);
+        for (_, key, body) in &puts {
+            self.wrote_suspension(key, body);
+        }
         for (_, key, body) in puts {
             self.wrote_one(key, body);
+        }
+    }
+
+    /// A person's suspension ends in the very commit that issues what waited for it.
+    fn wrote_suspension(&mut self, key: &Key, body: &Value) {
+        let id = key.partition.strip_prefix("stack#").and_then(|id| id.parse().ok());
+        let stack = id.filter(|_| key.sort == "stack").and_then(|id| self.oracle.stacks.get_mut(&id));
+        if let (Some(stack), Some(Value::Null)) = (stack, body.get("suspended")) {
+            stack.suspended = None;
         }
     }
 
