@@ -48,6 +48,9 @@ pub(crate) struct Rates {
     pub(crate) cloud: u32,
     /// A stored plan is exchanged for other bytes.
     pub(crate) tamper: u32,
+    /// A record is written by a function of another version: with a field that this one does not know, or with the
+    /// number of the schema before.
+    pub(crate) versions: u32,
     /// A message is sent twice.
     pub(crate) duplicate: u32,
     /// Entries of an index lag behind their records.
@@ -61,11 +64,20 @@ pub(crate) struct Rates {
 impl Rates {
     /// The rates of a simulation.
     pub(crate) fn of(chance: &mut Chance) -> Self {
-        let mut rate = |most: i64| match chance.below(4) {
+        Self::with(|most| match chance.below(4) {
             0 => 0,
-            1 => u32::try_from(chance.between(0, most / 8)).unwrap_or(0),
-            _ => u32::try_from(chance.between(most / 8, most)).unwrap_or(0),
-        };
+            1 => chance.between(0, most / 8),
+            _ => chance.between(most / 8, most),
+        })
+    }
+
+    /// Some of everything: what is planted in the engine shows where the world is rough.
+    pub(crate) fn rough(chance: &mut Chance) -> Self {
+        Self::with(|most| chance.between(most / 8, most / 2))
+    }
+
+    fn with(mut rate: impl FnMut(i64) -> i64) -> Self {
+        let mut rate = |most| u32::try_from(rate(most)).unwrap_or(0);
         Self {
             throttled: rate(40),
             failed: rate(60),
@@ -79,6 +91,7 @@ impl Rates {
             start: rate(300),
             cloud: rate(300),
             tamper: rate(100),
+            versions: rate(50),
             duplicate: rate(150),
             lag: rate(500),
             skew: i64::from(rate(60)) * 1000,

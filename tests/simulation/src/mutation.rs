@@ -9,6 +9,7 @@ use yuba_core::record::Key;
 use yuba_ports::{Expected, Item, Write};
 
 use crate::world::State;
+use crate::world::store::NEWER;
 
 /// A planted fault, and in words what the engine no longer does.
 macro_rules! mutations {
@@ -16,6 +17,8 @@ macro_rules! mutations {
         /// A planted fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Mutation {
+            /// Nothing is planted: the same faults of the world alone.
+            Nothing,
             $(
                 #[doc = $words]
                 $name,
@@ -23,12 +26,13 @@ macro_rules! mutations {
         }
 
         impl Mutation {
-            /// All of them.
+            /// All of them, without [`Mutation::Nothing`].
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// What it does, in words.
             pub fn words(self) -> &'static str {
                 match self {
+                    Self::Nothing => "nothing is planted",
                     $(Self::$name => $words,)*
                 }
             }
@@ -62,6 +66,7 @@ mutations! {
     EventForgotten: "an event is struck without being published",
     EventNumberReused: "two events of a stack get one number",
     NothingIsDue: "the scheduler wakes nothing that is due",
+    ForgetUnknown: "what another version wrote into a record is dropped",
     HeldByTheEnded: "a stack stays held by a run that has ended",
 }
 
@@ -117,6 +122,11 @@ impl State {
             (Some(Mutation::SwapPlan), "attempt") => {
                 if let Some(plan) = body.pointer_mut("/job/plan/file") {
                     *plan = json!(format!("sha256:{}", "ab".repeat(32)));
+                }
+            }
+            (Some(Mutation::ForgetUnknown), _) => {
+                if let Some(body) = body.as_object_mut() {
+                    body.remove(NEWER);
                 }
             }
             (Some(Mutation::AdvanceFirst), "source") if self.is_by("source") => self.advance_first(key, body),

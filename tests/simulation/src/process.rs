@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use yuba_core::id::AttemptId;
 use yuba_core::time::{Span, Timestamp};
@@ -58,5 +59,24 @@ impl Process {
     /// Whether it runs where crashes are to be expected.
     pub(crate) fn may_crash(&self) -> bool {
         matches!(self.kind, Kind::Worker | Kind::Server | Kind::Tick)
+    }
+}
+
+impl Kind {
+    /// The attempt whose task it is.
+    pub(crate) fn task(self) -> Option<AttemptId> {
+        match self {
+            Self::Task(attempt) => Some(attempt),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a future that never waits.
+pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    let context = &mut Context::from_waker(Waker::noop());
+    match Box::pin(future).as_mut().poll(context) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
     }
 }

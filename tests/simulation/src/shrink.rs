@@ -2,7 +2,8 @@
 
 use crate::history::Keeping;
 use crate::mutation::Mutation;
-use crate::simulation::{Outcome, Turn, simulate};
+use crate::outcome::{Outcome, Turn};
+use crate::simulation::simulate;
 
 /// The shortest history that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

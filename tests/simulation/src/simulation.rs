@@ -1,7 +1,6 @@
 //! One simulation: turns, each of which a number determines, and then calm until everything has settled.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -13,11 +12,12 @@ use yuba_source::SourceSettings;
 
 use crate::chance::Chance;
 use crate::faults::Rates;
-use crate::history::{Entry, Keeping};
+use crate::history::Keeping;
 use crate::mutation::Mutation;
 use crate::oracle::Violation;
+use crate::outcome::{Outcome, Turn};
 use crate::people::People;
-use crate::process::{Doing, Kind, Process};
+use crate::process::{Doing, Kind, Process, at_once};
 use crate::serving;
 use crate::world::{Current, KnownDue, Spawn, Wait, World};
 
@@ -27,34 +27,6 @@ const WORKERS: usize = 6;
 pub const SETTLES_WITHIN: Span = Span::hours(4);
 /// More turns than settling takes: one that takes more goes round in circles.
 const MOST_SETTLING: u64 = 200_000;
-
-/// A turn: a number, and whether anything may go wrong in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
-    /// Determines the turn.
-    pub word: u64,
-    /// Nothing goes wrong, and nobody acts.
-    pub is_calm: bool,
-}
-
-/// What a simulation came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// How many steps there were: calls of ports, answers, acts of people.
-    pub steps: u64,
-    /// How many runs were made.
-    pub runs: u64,
-    /// How they ended, by kind and state.
-    pub states: BTreeMap<String, u64>,
-    /// How many faults happened.
-    pub faults: u64,
-    /// What should not have happened.
-    pub violation: Option<Violation>,
-    /// How many turns it took until then.
-    pub turns: usize,
-    /// What happened, if it was kept.
-    pub history: Vec<Entry>,
-}
 
 /// A simulation under way.
 pub(crate) struct Simulation {
@@ -83,7 +55,7 @@ impl Simulation {
     /// A simulation of a seed.
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, keeping: Keeping) -> Self {
         let mut chance = Chance::of(seed);
-        let rates = Rates::of(&mut chance);
+        let rates = if mutation.is_some() { Rates::rough(&mut chance) } else { Rates::of(&mut chance) };
         let world = World::new(rates, mutation, keeping);
         let people = People::found(&mut world.state().git, &mut chance);
         let sources = Arc::new(serving::source_settings(&world, people.manifests()));
@@ -393,24 +365,6 @@ impl Simulation {
     }
 }
 
-impl Kind {
-    fn task(self) -> Option<yuba_core::id::AttemptId> {
-        match self {
-            Self::Task(attempt) => Some(attempt),
-            _ => None,
-        }
-    }
-}
-
-/// The value of a future that never waits.
-pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
-    let context = &mut Context::from_waker(Waker::noop());
-    match Box::pin(future).as_mut().poll(context) {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
-}
-
 /// The turns that a seed determines.
 pub fn turns_of(seed: u64, count: usize) -> Vec<Turn> {
     let mut chance = Chance::of(seed.wrapping_add(0x5EED));
@@ -420,32 +374,4 @@ pub fn turns_of(seed: u64, count: usize) -> Vec<Turn> {
 /// Simulates one world: these turns, then calm.
 pub fn simulate(seed: u64, mutation: Option<Mutation>, turns: &[Turn], keeping: Keeping) -> Outcome {
     Simulation::new(seed, mutation, keeping).run(turns)
-}
-
-/// How many worlds a planted fault may take to be caught.
-pub const MOST_WORLDS: u64 = 60;
-
-/// A planted fault that was caught.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caught {
-    /// In which world.
-    pub seed: u64,
-    /// After how many steps in all worlds.
-    pub steps: u64,
-    /// By what.
-    pub violation: Violation,
-}
-
-/// Plants a fault in one world after the other until an oracle catches it.
-pub fn catch(mutation: Mutation, turns: usize, most_worlds: u64) -> Option<Caught> {
-    let mut steps = 0;
-    (1..=most_worlds).find_map(|seed| {
-        let outcome = simulate(seed, Some(mutation), &turns_of(seed, turns), Keeping::Nothing);
-        steps += outcome.steps;
-        // What is violated without the fault too was not caught.
-        let caught = outcome
-            .violation
-            .filter(|_| simulate(seed, None, &turns_of(seed, turns), Keeping::Nothing).violation.is_none());
-        caught.map(|violation| Caught { seed, steps, violation })
-    })
 }

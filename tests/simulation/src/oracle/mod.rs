@@ -8,6 +8,7 @@ pub(crate) mod settled;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
 use yuba_core::id::{AttemptId, ContentDigest, RunId, StackId};
@@ -51,6 +52,8 @@ pub(crate) struct Oracle {
     refused_events: BTreeSet<(StackId, u64)>,
     deliveries: BTreeSet<String>,
     requests: BTreeSet<String>,
+    /// Records with a field of the next version.
+    newer: BTreeMap<Key, Value>,
     /// The number of the last look at each source, by its partition.
     looks: BTreeMap<String, u64>,
     violation: Option<Violation>,

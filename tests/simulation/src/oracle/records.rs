@@ -12,6 +12,7 @@ use yuba_core::stack::Stack;
 use yuba_ports::Write;
 
 use crate::world::State;
+use crate::world::store::{NEWER, keeps_unknown};
 
 /// More effects than a stack ever has to do at once.
 const MOST_EFFECTS: usize = 60;
@@ -44,7 +45,22 @@ impl State {
         }
     }
 
+    /// What another version wrote into a record stays there.
+    fn wrote_unknown(&mut self, key: &Key, body: &Value) {
+        if !keeps_unknown(key) {
+            return;
+        }
+        let field = body.get(NEWER).cloned();
+        if field.is_none() && self.oracle.newer.contains_key(key) {
+            return self.violated(0, format!("{key} lost a field that the next version wrote"));
+        }
+        if let Some(field) = field {
+            self.oracle.newer.insert(key.clone(), field);
+        }
+    }
+
     fn wrote_one(&mut self, key: &Key, body: &Value) {
+        self.wrote_unknown(key, body);
         let kind = key.sort.split('#').next().unwrap_or_default();
         let read = match (key.partition.split('#').next(), kind) {
             (Some("stack"), "run") => parse::<Run>(body).map(|run| self.wrote_run(run)),

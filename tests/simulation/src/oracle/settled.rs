@@ -10,8 +10,8 @@ use yuba_core::stack::{Retry, Stack};
 use yuba_ports::records::Versioned;
 
 use crate::people::{People, URL};
+use crate::process::at_once;
 use crate::runner::{place, wanted};
-use crate::simulation::at_once;
 use crate::world::cloud::{Resources, difference};
 use crate::world::git::{Files, seen};
 use crate::world::{State, World};

@@ -8,7 +8,7 @@ pub(crate) mod gate;
 pub(crate) mod git;
 pub(crate) mod line;
 mod outside;
-mod store;
+pub(crate) mod store;
 pub(crate) mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
