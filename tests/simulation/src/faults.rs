@@ -90,7 +90,7 @@ impl Rates {
             kill: rate(100),
             start: rate(300),
             cloud: rate(300),
-            tamper: rate(100),
+            tamper: rate(300),
             versions: rate(50),
             duplicate: rate(150),
             lag: rate(500),

@@ -34,6 +34,9 @@ struct Arguments {
     /// Plant each fault that oracles must catch, and tell how many steps that takes.
     #[arg(long)]
     mutations: bool,
+    /// Plant only those whose words hold this.
+    #[arg(long, default_value = "")]
+    planted: String,
     /// Tell how the runs ended.
     #[arg(long)]
     states: bool,
@@ -122,7 +125,7 @@ fn simulate_on(arguments: &Arguments, totals: &Totals, next: &AtomicU64) -> Opti
 #[expect(clippy::print_stdout, reason = "the table is for people")]
 fn plant(arguments: &Arguments) -> ExitCode {
     let mut left = 0;
-    for mutation in Mutation::ALL {
+    for mutation in Mutation::ALL.iter().filter(|mutation| mutation.words().contains(&arguments.planted)) {
         let caught = catch(*mutation, arguments.turns, MOST_WORLDS);
         left += u32::from(caught.is_none());
         let caught = caught.map_or("not caught".to_owned(), |Caught { steps, violation, .. }| {

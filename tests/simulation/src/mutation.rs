@@ -53,7 +53,6 @@ mutations! {
     AckBeforeCommit: "messages are acknowledged before they are handled",
     StartForgotten: "a start that was asked for is struck without being made",
     ApplyAnyFile: "the runner does not check the plan file's digest",
-    AcceptOldDigest: "an approval counts for whatever plan is there now",
     SwapPlan: "an apply names the file of another plan",
     ApproveUnasked: "a plan counts as approved though nobody approved it",
     SuspendIgnored: "a manifest's suspension is not seen",
@@ -149,12 +148,8 @@ impl State {
     /// A record as a planted fault lets it be read.
     pub(crate) fn altered(&self, key: &Key, item: Option<Item>) -> Option<Item> {
         let mut item = item?;
-        let is_hidden = match self.mutation {
-            Some(Mutation::ForgetAttempt) => self.is_by("orchestrator") && key.sort == "attempt",
-            Some(Mutation::PauseIgnored) => key.sort == "installation",
-            _ => false,
-        };
-        if is_hidden {
+        let is_hidden = self.is_mutated(Mutation::ForgetAttempt) && self.is_by("orchestrator");
+        if is_hidden && key.sort == "attempt" {
             return None;
         }
         self.alter_body(key, &mut item.body);
@@ -184,7 +179,7 @@ impl State {
                     *approve = json!("auto");
                 }
             }
-            (Mutation::AcceptOldDigest, "run") if self.is_by("orchestrator") => accept_old_digest(body),
+            (Mutation::PauseIgnored, "installation") => set(body, "paused", Value::Null),
             _ => {}
         }
     }
@@ -209,15 +204,6 @@ impl State {
             _ => None,
         };
         issued.filter_map(attempt).collect()
-    }
-}
-
-/// A decision on any plan counts for the plan that is there.
-fn accept_old_digest(body: &mut Value) {
-    let Some(content) = body.pointer("/plan/report/content").cloned() else { return };
-    let decisions = body.get_mut("decisions").and_then(Value::as_array_mut);
-    for decision in decisions.into_iter().flatten() {
-        set(decision, "content", content.clone());
     }
 }
 

@@ -55,7 +55,8 @@ impl Simulation {
     /// A simulation of a seed.
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, keeping: Keeping) -> Self {
         let mut chance = Chance::of(seed);
-        let rates = if mutation.is_some() { Rates::rough(&mut chance) } else { Rates::of(&mut chance) };
+        let is_rough = mutation.is_some() && seed.is_multiple_of(2);
+        let rates = if is_rough { Rates::rough(&mut chance) } else { Rates::of(&mut chance) };
         let world = World::new(rates, mutation, keeping);
         let people = People::found(&mut world.state().git, &mut chance);
         let sources = Arc::new(serving::source_settings(&world, people.manifests()));
