@@ -5,7 +5,10 @@ mod kit;
 
 use kit::faults::Cut;
 use kit::{World, stack};
-use yuba_core::source::ManifestSetRecord;
+use yuba_core::id::ClosureDigest;
+use yuba_core::source::{ManifestSetRecord, Observation};
+use yuba_ports::Store;
+use yuba_ports::records::put_any;
 
 const FILES: [(&str, &str); 3] =
     [("a/main.tf", "locals {}\n"), ("b/main.tf", "locals {}\n"), ("c/main.tf", "locals {}\n")];
@@ -70,6 +73,19 @@ async fn a_snapshot_that_is_cut_anywhere_is_taken_over_whole() {
         }
         assert!(call > 10, "only {call} calls were cut");
     }
+}
+
+#[tokio::test]
+async fn a_branch_that_is_forced_back_after_a_cut_look_is_looked_at_again() {
+    let world = World::settled(&FILES, &three(&[])).await;
+    let (mut source, before) = (world.source().await, world.observation("a").await);
+    source.observation += 1;
+    let closure = ClosureDigest::of(b"what the cut look found");
+    let cut = Observation { number: source.observation, closure, ..before.clone() };
+    let writes = vec![put_any(&source).unwrap(), put_any(&cut).unwrap()];
+    world.memory.store.commit(writes).await.unwrap();
+    world.look().await;
+    assert_eq!(world.observation("a").await.closure, before.closure);
 }
 
 /// The stacks that were woken, each once.

@@ -13,7 +13,7 @@ use yuba_core::id::SourceName;
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
 use yuba_core::request::Request;
-use yuba_core::source::Source;
+use yuba_core::source::{Seen, Source};
 use yuba_ports::records::load;
 use yuba_ports::{PortError, Ports, Remedy};
 
@@ -112,11 +112,13 @@ pub(crate) async fn fetch(
     settings.git.fetch(&cache, source.spec.clone(), credentials).await
 }
 
-/// Whether commit and definitions are those that the last completed look took into account.
+/// Whether commit and definitions are those that the last completed look took into account. A look that began after it
+/// and was cut may have written what it found for some stacks: then the same commit, come back, is looked at again.
 fn is_as_seen(source: &Source, fetched: &dyn Checkout) -> bool {
-    source.definitions == source.definitions_seen
-        && source
-            .seen
-            .as_ref()
-            .is_some_and(|seen| seen.tree == *fetched.tree() && seen.revision == *fetched.revision())
+    let is_same = |seen: &Seen| {
+        seen.observation == source.observation
+            && seen.tree == *fetched.tree()
+            && seen.revision == *fetched.revision()
+    };
+    source.definitions == source.definitions_seen && source.seen.as_ref().is_some_and(is_same)
 }
