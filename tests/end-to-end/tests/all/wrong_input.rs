@@ -73,12 +73,16 @@ fn one_error_of_ten_stacks_is_tried_again_by_one_of_them_alone() {
         world.stack(name, &network(name, "one"), &AWAY.replace("/state", &format!("/{name}")));
     }
     world.begin();
-    world.until("one gives notice for all", || notices(&world) == 1);
+    let has_failed = |name: &String| world.states(name).first().is_some_and(|state| state == "failed");
+    world.until("all have failed", || names.iter().all(has_failed));
+    world.until("one gives notice for all", || notices(&world) > 0);
     let runs = |world: &World| names.iter().map(|name| world.states(name).len()).collect::<Vec<_>>();
     let before = runs(&world);
     world.until("one goes on trying", || runs(&world).iter().zip(&before).any(|(now, then)| *now > then + 1));
     let tried = runs(&world).iter().zip(&before).filter(|(now, then)| now > then).count();
-    assert_eq!((tried, notices(&world)), (1, 1), "the others wait behind it, and there is one notice");
+    assert_eq!(tried, 1, "the others wait behind it");
+    // A stack that fails while they are being counted may take the place of the one that tries, and gives notice again.
+    assert!(notices(&world) <= 2, "each that tries gives one notice");
 }
 
 fn notices(world: &World) -> usize {
