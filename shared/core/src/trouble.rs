@@ -1,5 +1,6 @@
 //! Trouble that many stacks have at once. When the same error stops ten stacks, each retrying on its own would only add
-//! to it: one of them goes on trying, the rest wait behind it, and there is one notice.
+//! to it: one of them goes on trying, the rest wait behind it, and it gives notice for all. That one is the first by id of
+//! those that have the error; whoever joins before it takes its place, and gives notice again.
 
 use sha2::{Digest, Sha256};
 

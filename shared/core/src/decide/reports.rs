@@ -229,7 +229,7 @@ impl Draft {
         }
     }
 
-    /// Gives the one notice of a trouble: by the stack that goes on trying.
+    /// Gives notice of a trouble, once for each stack that comes to go on trying.
     pub(super) fn notice_trouble(&mut self) {
         let many = self.trouble.is_some_and(|trouble| trouble.stacks >= MANY && trouble.probes);
         let Some(retry) = self.stack.retry.as_mut().filter(|retry| many && !retry.noticed) else { return };
