@@ -51,11 +51,11 @@ impl Ended {
         Self::transient(format!("cannot {action} {}: {why}", path.display()))
     }
 
-    /// The same failure with more lines beneath, cut.
+    /// The same failure with more lines beneath.
     #[must_use]
     pub(crate) fn with_detail(mut self, detail: &str) -> Self {
         if let Self::Failed(failure) = &mut self {
-            failure.detail = cut(detail);
+            detail.trim_end().clone_into(&mut failure.detail);
         }
         self
     }
@@ -70,8 +70,8 @@ impl Ended {
     }
 }
 
-fn cut(detail: &str) -> String {
-    let detail = detail.trim_end();
+/// A failure's detail, cut. It is masked before: half a secret is not recognised.
+pub(crate) fn cut(detail: &str) -> String {
     if detail.chars().count() <= DETAIL_LIMIT {
         return detail.to_owned();
     }

@@ -1,5 +1,5 @@
-//! Keeps secrets of `varsFrom` out of the stored plan. The engine marks what the code calls sensitive; a secret that is
-//! passed to an ordinary variable it shows.
+//! Keeps secrets out of the stored plan: those of `varsFrom`, and what has the shape of one. The engine marks what the code
+//! calls sensitive; a secret that is passed to an ordinary variable, or written into the code, it shows.
 
 use std::io::{self, Write};
 
@@ -23,8 +23,10 @@ pub(crate) fn summary(summary: &mut PlanSummary, masker: &Masker) {
 }
 
 fn shown(one: &mut Shown, masker: &Masker) {
-    if let Shown::Value(inner) = one {
-        value(inner, masker);
+    match one {
+        Shown::Value(inner) => value(inner, masker),
+        Shown::Long { prefix, .. } => *prefix = masker.mask_beginning(prefix),
+        Shown::Absent | Shown::Unknown | Shown::Sensitive => {}
     }
 }
 
@@ -108,11 +110,15 @@ impl<W: Write> MaskJson<W> {
             return self.out.write_all(&held);
         }
         let text = String::from_utf8_lossy(&held);
-        let masked = self.masker.mask(&text);
-        if self.at == At::Literal && masked != text {
-            return write!(self.out, "\"{SENSITIVE}\"");
+        // Without its quotes: a private key that has no end is masked to the end of the text.
+        let inner = text.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
+        let (inner, after) = inner.unwrap_or((&text, ""));
+        let masked = self.masker.mask(inner);
+        match self.at {
+            At::Literal if masked != inner => write!(self.out, "\"{SENSITIVE}\""),
+            At::Literal => self.out.write_all(&held),
+            _ => write!(self.out, "\"{masked}\"{after}"),
         }
-        self.out.write_all(masked.as_bytes())
     }
 }
 
@@ -148,5 +154,27 @@ mod tests {
             masked.to_string(),
             r#"{"hunter22":"x (sensitive value)","port":"(sensitive value)","n":["(sensitive value)",true,"(sensitive value)"],"z":"(sensitive value)"}"#
         );
+    }
+
+    #[test]
+    fn a_secret_in_a_long_value_is_masked_also_where_the_value_was_cut() {
+        let text = format!("hunter22 {}hunter22{}", "x".repeat(2035), "y".repeat(9000));
+        let plan = serde_json::json!({"format_version": "1.2", "resource_changes": [{"address": "a.b", "type": "a",
+            "change": {"actions": ["create"], "before": null, "after": {"v": text}}}]});
+        let mut read = yuba_core::plan::read(plan.to_string().as_bytes()).unwrap();
+        summary(&mut read.summary, &Masker::new(["hunter22"]).unwrap());
+        let shown = serde_json::to_string(&read.summary).unwrap();
+        assert!(shown.contains(SENSITIVE) && shown.contains("xxx") && !shown.contains("hunt"), "{shown}");
+    }
+
+    #[test]
+    fn a_private_key_that_is_cut_leaves_the_json_whole() {
+        let mut out = MaskJson::new(Vec::new(), Masker::new([""; 0]).unwrap());
+        let kind = ["PRIVATE", "KEY"].join(" ");
+        write!(out, r#"{{"a": "-----BEGIN {kind}-----\nMIIE" , "b":[1,"x"]}}"#).unwrap();
+        out.flush().unwrap();
+        let masked: serde_json::Value = serde_json::from_slice(&out.out).unwrap();
+        let hidden = format!("-----BEGIN {kind}-----{SENSITIVE}");
+        assert_eq!(masked, serde_json::json!({"a": hidden, "b": [1, "x"]}));
     }
 }

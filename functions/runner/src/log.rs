@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use yuba_core::job::object;
+use yuba_core::plan::OpenKey;
 use yuba_core::plan::mask::Masker;
 
 use crate::ended::{Ended, Step};
@@ -32,6 +33,8 @@ struct Shared {
 struct Text {
     secrets: BTreeSet<String>,
     masker: Masker,
+    /// A private key that the last line did not end.
+    key: OpenKey,
     whole: String,
     stored: usize,
     pieces: u32,
@@ -42,7 +45,8 @@ impl Log {
     /// An empty log of the attempt whose objects lie under `prefix`.
     pub(crate) fn new(objects: Objects, prefix: String, secrets: BTreeSet<String>) -> Step<Self> {
         let masker = masker(&secrets)?;
-        let text = Text { secrets, masker, whole: String::new(), stored: 0, pieces: 0, is_full: false };
+        let key = OpenKey::default();
+        let text = Text { secrets, masker, key, whole: String::new(), stored: 0, pieces: 0, is_full: false };
         Ok(Self(Arc::new(Shared { objects, prefix, text: Mutex::new(text) })))
     }
 
@@ -65,7 +69,8 @@ impl Log {
         if log.is_full {
             return;
         }
-        let masked = log.masker.mask(text.trim_end());
+        let Text { masker, key, .. } = &mut *log;
+        let masked = masker.mask_next(text.trim_end(), key);
         if log.whole.len() + masked.len() > WHOLE_LIMIT {
             log.is_full = true;
             log.whole.push_str("… the log is longer than is kept\n");

@@ -1,17 +1,24 @@
-//! Keeps known secrets out of text: logs, diagnostics, rendered plans.
+//! Keeps secrets out of text: logs, diagnostics, rendered plans. Known values wherever they stand, and what has the shape
+//! of a secret (a token, a private key, a password in a URL), whoever named it.
 //!
-//! Each secret is looked for as it is, JSON-escaped (as Go and as serde write it), URL-encoded and in base64; a secret
-//! of several lines also line by line, since logs put something before each line. Secrets shorter than four bytes are
+//! Each known value is looked for as it is, JSON-escaped (as Go and as serde write it), URL-encoded and in base64; one of
+//! several lines also line by line, since logs put something before each line. Values shorter than four bytes are
 //! not looked for: they would mask half the text and reveal themselves by it.
+//!
+//! Texts are masked whole: a line of a log, a string of JSON, a message. Of one that was cut before, the end is masked too
+//! where the cut may go through a secret.
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, BuildError, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 use super::differ::SENSITIVE;
+use super::shapes::{OpenKey, Shapes};
 
 /// Shorter secrets are not masked.
 const SHORTEST: usize = 4;
@@ -22,8 +29,9 @@ const SHORTEST_LINE: usize = 8;
 /// Finds secrets in text. Cheap to clone.
 #[derive(Clone)]
 pub struct Masker {
-    finder: Option<AhoCorasick>,
-    forms: std::sync::Arc<[String]>,
+    known: AhoCorasick,
+    forms: Arc<[String]>,
+    shapes: Shapes,
 }
 
 impl fmt::Debug for Masker {
@@ -33,80 +41,66 @@ impl fmt::Debug for Masker {
 }
 
 impl Masker {
-    /// A masker of these secrets; fails only where they are together too large to search for (gigabytes).
+    /// A masker of these secrets and of all shapes; fails only where they are together too large to search for (gigabytes).
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Result<Self, BuildError> {
         let mut forms = BTreeSet::new();
         for secret in secrets {
             add_forms(secret.as_ref(), &mut forms);
         }
         let forms: Vec<String> = forms.into_iter().collect();
-        if forms.is_empty() {
-            return Ok(Self { finder: None, forms: forms.into() });
-        }
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms)?;
-        Ok(Self { finder: Some(finder), forms: forms.into() })
+        let known = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms)?;
+        Ok(Self { known, forms: forms.into(), shapes: Shapes::new()? })
     }
 
     /// The text without secrets.
     pub fn mask(&self, text: &str) -> String {
-        let mut stream = self.stream();
-        let mut bytes = stream.push(text.as_bytes());
-        bytes.extend(stream.finish());
-        String::from_utf8_lossy(&bytes).into_owned()
+        self.mask_next(text, &mut OpenKey::default())
     }
 
-    /// A masker of a text that arrives in chunks, cut anywhere.
-    pub fn stream(&self) -> MaskStream {
-        MaskStream { masker: self.clone(), held: Vec::new() }
+    /// The text without secrets, where it goes on where the one before ended: a private key may have begun there.
+    pub fn mask_next(&self, text: &str, key: &mut OpenKey) -> String {
+        without(text, self.secrets(text, key))
     }
 
-    /// Where the part begins that may yet turn out to be a secret: the longest end of `text` that begins a form.
-    fn undecided(&self, text: &[u8]) -> usize {
+    /// The beginning of a longer text without secrets, also without the beginning of one that the cut goes through.
+    pub fn mask_beginning(&self, text: &str) -> String {
+        let mut secrets = self.secrets(text, &mut OpenKey::default());
+        let cut = self.cut(text).min(self.shapes.cut(text));
+        secrets.extend((cut < text.len()).then_some(cut..text.len()));
+        without(text, secrets)
+    }
+
+    fn secrets(&self, text: &str, key: &mut OpenKey) -> Vec<Range<usize>> {
+        let mut secrets = self.shapes.find(text, key);
+        secrets.extend(self.known.find_iter(text).map(|known| known.range()));
+        secrets
+    }
+
+    /// Where the longest end of the text begins that is the beginning of a known value.
+    fn cut(&self, text: &str) -> usize {
         let longest = self.forms.iter().map(String::len).max().unwrap_or(0);
         let start = text.len().saturating_sub(longest.saturating_sub(1));
         let begins = |at: &usize| {
-            let end = text.get(*at..).unwrap_or_default();
-            self.forms.iter().any(|form| form.len() > end.len() && form.as_bytes().starts_with(end))
+            let end = text.get(*at..).filter(|end| !end.is_empty());
+            end.is_some_and(|end| self.forms.iter().any(|form| form.starts_with(end)))
         };
         (start..text.len()).find(begins).unwrap_or(text.len())
     }
 }
 
-/// Masks a stream of bytes. Holds back only what may yet turn out to be the beginning of a secret.
-#[derive(Debug)]
-pub struct MaskStream {
-    masker: Masker,
-    held: Vec<u8>,
-}
-
-impl MaskStream {
-    /// Takes the next chunk and gives what can be shown so far.
-    pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
-        self.held.extend_from_slice(chunk);
-        let decided = self.masker.undecided(&self.held);
-        self.release(decided)
-    }
-
-    /// Gives the rest; no more is to come.
-    pub fn finish(&mut self) -> Vec<u8> {
-        let all = self.held.len();
-        self.release(all)
-    }
-
-    /// Masks every secret that begins before `decided`, and keeps what follows.
-    fn release(&mut self, decided: usize) -> Vec<u8> {
-        let mut shown = Vec::with_capacity(decided);
-        let mut done = 0;
-        let found = self.masker.finder.as_ref().map(|finder| finder.find_iter(&self.held));
-        for secret in found.into_iter().flatten().take_while(|secret| secret.start() < decided) {
-            shown.extend_from_slice(self.held.get(done..secret.start()).unwrap_or_default());
-            shown.extend_from_slice(SENSITIVE.as_bytes());
-            done = secret.end();
+fn without(text: &str, mut secrets: Vec<Range<usize>>) -> String {
+    secrets.sort_by_key(|secret| secret.start);
+    let (mut shown, mut hidden) = (String::with_capacity(text.len()), 0);
+    for secret in secrets {
+        // Of secrets that overlap one mark is left.
+        if secret.start >= hidden {
+            shown.push_str(text.get(hidden..secret.start).unwrap_or_default());
+            shown.push_str(SENSITIVE);
         }
-        shown.extend_from_slice(self.held.get(done..decided).unwrap_or_default());
-        self.held.drain(..done.max(decided));
-        shown
+        hidden = hidden.max(secret.end);
     }
+    shown.push_str(text.get(hidden..).unwrap_or_default());
+    shown
 }
 
 fn add_forms(secret: &str, forms: &mut BTreeSet<String>) {
@@ -159,28 +153,37 @@ mod tests {
     }
 
     #[test]
-    fn wherever_the_stream_is_cut_the_result_is_the_same() {
+    fn the_longest_secret_counts_and_one_of_lines_is_masked_in_each() {
         let masker = Masker::new(["secret", "secret-longer", "line one of it\nline two of it"]).unwrap();
         let text = "a secret b secret-long c secret-longer d sec | line one of it\n| line two of it\nüsecre";
-        let whole = masker.mask(text);
-        insta::assert_snapshot!(whole, @"
+        insta::assert_snapshot!(masker.mask(text), @"
         a (sensitive value) b (sensitive value)-long c (sensitive value) d sec | (sensitive value)
         | (sensitive value)
         üsecre
         ");
-        for cut in 0..=text.len() {
-            let mut stream = masker.stream();
-            let parts =
-                [stream.push(&text.as_bytes()[..cut]), stream.push(&text.as_bytes()[cut..]), stream.finish()];
-            assert_eq!(String::from_utf8(parts.concat()).unwrap(), whole, "cut at {cut}");
-        }
     }
 
     #[test]
-    fn text_that_cannot_become_a_secret_is_not_held_back() {
-        let mut stream = Masker::new(["secret"]).unwrap().stream();
-        assert_eq!(stream.push(b"progress 1 s"), b"progress 1 ");
-        assert_eq!(stream.push(b"o\n"), b"so\n");
+    fn a_secret_that_a_cut_goes_through_is_masked_to_the_cut() {
+        let token = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
+        let masker = Masker::new(["correct horse", "horses"]).unwrap();
+        let text = format!("a correct horse {token} https://u:correct hors");
+        for end in 0..=text.len() {
+            let shown = masker.mask_beginning(&text[..end]);
+            assert!(!shown.contains("corr") && !shown.contains("16C7") && !shown.contains("hor"), "{shown}");
+        }
+        assert_eq!(masker.mask_beginning("a word"), "a word");
+    }
+
+    #[test]
+    fn a_known_secret_that_holds_or_lies_in_one_of_a_shape_is_masked_with_it() {
+        let token = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
+        let url = format!("https://ann:{token}@host/x");
+        for known in [url.as_str(), "16C7e42F292c6912", &token] {
+            let shown = Masker::new([known]).unwrap().mask(&format!("{url} {url}"));
+            assert!(!shown.contains("C7e42") && !shown.contains("8B4a"), "{known}: {shown}");
+            assert_eq!(shown.contains("ann"), known != url, "{known}: {shown}");
+        }
     }
 
     #[test]
