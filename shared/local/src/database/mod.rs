@@ -122,9 +122,21 @@ fn commit(connection: &mut Connection, group: &mut [Box<dyn Job>]) -> rusqlite::
         let savepoint = transaction.savepoint()?;
         if job.run(&savepoint) {
             savepoint.commit()?;
+        } else {
+            drop(savepoint);
+        }
+        if transaction.is_autocommit() {
+            return Err(undone());
         }
     }
     transaction.commit()
+}
+
+/// Some errors, as that of a full disk, make SQLite undo the whole transaction. What came after them would be written
+/// without one, and answered as if it were not. <https://sqlite.org/lang_transaction.html>, section 3
+fn undone() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT_ROLLBACK);
+    rusqlite::Error::SqliteFailure(code, Some("another request's error undid the transaction".to_owned()))
 }
 
 fn read_all(connection: &Connection, requests: &Mutex<Receiver<Read>>) {
@@ -147,4 +159,46 @@ fn failed(what: &str, failure: Failure) -> PortError {
         _ => PortError::transient(format!("{what}: the database could not do it")),
     }
     .because(failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yuba_ports::Remedy;
+
+    /// Lets the database grow by so many pages more: SQLite takes the bound for the end of the disk.
+    async fn leave_pages(database: &Database, more: i64) {
+        let bound = move |connection: &Connection| {
+            let pages = connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))?;
+            let set = format!("PRAGMA max_page_count = {}", pages + more);
+            connection.query_row(&set, [], |row| row.get::<_, i64>(0))
+        };
+        database.write("a bound", bound, |_| {}).await.unwrap();
+    }
+
+    async fn insert(database: &Database, bytes: i64) -> Result<usize, PortError> {
+        let insert =
+            move |connection: &Connection| connection.execute("INSERT INTO t VALUES (zeroblob(?1))", [bytes]);
+        database.write("a row", insert, |_| {}).await
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_told_and_nothing_is_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open(&directory.path().join("a.db")).unwrap();
+        let create = |connection: &Connection| connection.execute_batch("CREATE TABLE t (x BLOB)");
+        database.write("a table", create, |()| {}).await.unwrap();
+        insert(&database, 10).await.unwrap();
+        leave_pages(&database, 2).await;
+        let (large, small) = tokio::join!(insert(&database, 1 << 20), insert(&database, 11));
+        let error = large.unwrap_err();
+        assert_eq!(error.what, "a row: the disk is full; free some space");
+        assert_eq!(error.remedy, Remedy::Wait(Span::seconds(10)));
+        leave_pages(&database, 1000).await;
+        insert(&database, 1 << 20).await.unwrap();
+        let lengths = "SELECT group_concat(length(x), ' ') FROM (SELECT x FROM t ORDER BY length(x))";
+        let lengths = move |connection: &Connection| connection.query_row(lengths, [], |row| row.get(0));
+        let kept: String = database.read("rows", lengths).await.unwrap();
+        assert_eq!(kept, if small.is_ok() { "10 11 1048576" } else { "10 1048576" });
+    }
 }
