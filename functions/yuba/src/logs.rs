@@ -24,7 +24,9 @@ pub(crate) fn start(format: LogFormat, level: Level) {
         .with_default_directive(Directive::from(level))
         .with_env_var("YUBA_LOG")
         .from_env_lossy();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    // A line that cannot be written (the disk is full) is lost. Telling of it would write to the same place, and panic.
+    let log =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).log_internal_errors(false);
     match format {
         LogFormat::Text => log.with_ansi(stderr().is_terminal()).init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
