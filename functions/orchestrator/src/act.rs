@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use secrecy::{ExposeSecret, SecretString};
 use tracing::{debug, warn};
 use yuba_core::effect::{Effect, PendingEffect};
-use yuba_core::id::{AttemptId, RunId};
-use yuba_core::message::Cause;
+use yuba_core::id::{AttemptId, RunId, SourceName};
+use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::record::{Key, dependants_partition};
 use yuba_core::schedule::backoff;
 use yuba_core::stack::Stack;
@@ -56,6 +56,7 @@ async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tr
         Effect::WakeDependants { run } => wake_dependants(ports, stack, *run).await,
         Effect::NoteTrouble { signature } => note_trouble(ports, stack, signature).await,
         Effect::ClearTrouble { signature, run } => clear_trouble(ports, stack, signature, *run).await,
+        Effect::StoreArtifact { attempt, source } => store_artifact(ports, *attempt, source).await,
         Effect::WriteOutputs { attempt, secret, outputs } => {
             write_outputs(ports, stack.id, *attempt, secret, outputs).await
         }
@@ -92,6 +93,12 @@ async fn start(ports: &Ports, attempt: AttemptId) -> Tried {
 async fn wake_dependants(ports: &Ports, stack: &Stack, run: RunId) -> Result<(), PortError> {
     let cause = Cause::Dependency { stack: stack.id, run };
     wake_all(ports, dependants_partition(&stack.name), &cause).await
+}
+
+/// Wakes the source, which looks the attempt's report up.
+async fn store_artifact(ports: &Ports, attempt: AttemptId, source: &SourceName) -> Result<(), PortError> {
+    let cause = Cause::Attempt { attempt, what: AttemptNews::WithoutCode };
+    ports.queue.send(vec![Message::new(Wake::Source(source.clone()), cause)]).await
 }
 
 /// Strikes what was done, and gives the rest its next due time. Says whether anything changed.

@@ -97,8 +97,26 @@ fn unpack_within(bounds: Bounds, from: impl Read, into: &Path) -> Result<Vec<Pat
         }
         unpacked.push(path);
     }
+    read_to_end(archive)?;
     check_links(into, links)?;
     Ok(unpacked)
+}
+
+/// Reads what follows the last entry: the checksum over all of it.
+fn read_to_end(archive: Archive<impl Read>) -> io::Result<()> {
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map(drop)
+}
+
+/// What is wrong with an archive, whatever it holds; `None` where it can be read to its end.
+pub(crate) fn damage(from: impl Read) -> Option<io::Error> {
+    let read = || {
+        let mut archive = Archive::new(zstd::Decoder::new(from)?);
+        for entry in archive.entries()? {
+            entry?;
+        }
+        read_to_end(archive)
+    };
+    read().err()
 }
 
 /// The content of an archive's first entry, if that has this name.

@@ -23,8 +23,9 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use yuba_core::artifact::ArtifactReport;
 use yuba_core::job::{Job, artifact_object, artifact_report_object};
+use yuba_core::run::FailureClass;
 
-use crate::archive::{UnpackError, first, leaves, pack, unpack};
+use crate::archive::{UnpackError, damage, first, leaves, pack, unpack};
 use crate::ended::{Ended, Step};
 use crate::objects::{Objects, private_file};
 
@@ -61,11 +62,11 @@ impl Workspace {
         let tree = make(&workspace.tree())?;
         make(&workspace.data())?;
         make(&workspace.providers())?;
-        let object = artifact_object(&job.tree);
-        let artifact = objects
-            .open(&object)?
-            .ok_or_else(|| Ended::transient(format!("there is no artifact {object}")))?;
-        let packed = unpack(artifact, &tree).map_err(|error| not_unpacked(&object, &error))?;
+        let artifact = artifact(job, objects)?;
+        let packed = unpack(&artifact, &tree).map_err(|error| match damage_of(&artifact) {
+            Some(damage) => lost(job, &format!("is damaged where it was stored ({damage})")),
+            None => not_unpacked(&format!("the code of {}", job.revision), &error),
+        })?;
         let kind = |path: PathBuf| Some((fs::symlink_metadata(tree.join(&path)).ok()?.file_type(), path));
         workspace.packed = packed.into_iter().filter_map(kind).map(|(kind, path)| (path, kind)).collect();
         workspace.unpacked = workspace.mark()?;
@@ -200,12 +201,30 @@ impl Workspace {
     }
 }
 
+fn artifact(job: &Job, objects: &Objects) -> Step<File> {
+    objects.open(&artifact_object(&job.tree))?.ok_or_else(|| lost(job, "is not where it was stored"))
+}
+
+/// What is wrong with an artifact that could not be unpacked.
+fn damage_of(mut artifact: &File) -> Option<io::Error> {
+    match artifact.rewind() {
+        Ok(()) => damage(artifact),
+        Err(error) => Some(error),
+    }
+}
+
+/// The code cannot be had as it was stored. The source is asked to store it again.
+fn lost(job: &Job, what: &str) -> Ended {
+    let message =
+        format!("the code of {} {what}; it is stored again from Git for the next try", job.revision);
+    Ended::failed(FailureClass::Artifact, message)
+}
+
 /// Which links the artifact lacks.
 fn left_out(job: &Job, objects: &Objects) -> Step<Vec<String>> {
-    let object = artifact_report_object(&job.tree);
-    let Some(file) = objects.open(&object)? else { return Ok(Vec::new()) };
+    let Some(file) = objects.open(&artifact_report_object(&job.tree))? else { return Ok(Vec::new()) };
     let report: ArtifactReport = serde_json::from_reader(BufReader::new(file))
-        .map_err(|error| Ended::transient(format!("{object} cannot be read: {error}")))?;
+        .map_err(|error| lost(job, &format!("has a damaged list of links beside it ({error})")))?;
     Ok(report.notice().into_iter().collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use yuba_core::id::{ManifestSetName, SourceName};
+use yuba_core::id::{ManifestSetName, Revision, SourceName};
 use yuba_core::time::Timestamp;
 
 /// What became of a message.
@@ -32,6 +32,8 @@ pub enum Report {
         /// How many things were found wrong or worth knowing.
         findings: usize,
     },
+    /// Code that was missing or damaged where it was stored lies there again.
+    StoredAgain(Revision),
     /// The look failed; the record says so, and when it is tried again.
     Failed {
         /// Why, for people.
@@ -55,6 +57,7 @@ impl fmt::Display for Report {
             Self::TookOver { snapshot, woke, findings, .. } => {
                 write!(formatter, "snapshot {snapshot}: woke {woke} stacks, {findings} findings")
             }
+            Self::StoredAgain(revision) => write!(formatter, "stored the code of {revision} again"),
             Self::Failed { why, again } => write!(formatter, "{why}; tried again at {again}"),
         }
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
-use crate::id::{AttemptId, RunId, SecretName};
+use crate::id::{AttemptId, RunId, SecretName, SourceName};
 use crate::spec::KeyMapping;
 use crate::time::Timestamp;
 
@@ -63,6 +63,13 @@ pub enum Effect {
         /// The run that showed it.
         run: RunId,
     },
+    /// Have the source store the code of an attempt again, which is missing or damaged.
+    StoreArtifact {
+        /// The attempt that says so.
+        attempt: AttemptId,
+        /// The source.
+        source: SourceName,
+    },
     /// Write the outputs that an apply attempt stored.
     WriteOutputs {
         /// The attempt that stored them.
@@ -84,6 +91,7 @@ impl Effect {
             Self::WakeDependants { run } => format!("wake-dependants#{run}"),
             Self::NoteTrouble { signature } => format!("note-trouble#{signature}"),
             Self::ClearTrouble { signature, run } => format!("clear-trouble#{signature}#{run}"),
+            Self::StoreArtifact { attempt, .. } => format!("store-artifact#{attempt}"),
             Self::WriteOutputs { attempt, .. } => format!("outputs#{attempt}"),
         }
     }

@@ -55,11 +55,11 @@ pub enum Cause {
         /// The snapshot's number.
         snapshot: u64,
     },
-    /// A task claimed, reported, or was seen to stop.
+    /// A task claimed, reported, was seen to stop, or lacks its code.
     Attempt {
         /// The attempt.
         attempt: AttemptId,
-        /// What was seen: `claimed`, `reported`, `stopped`.
+        /// What was seen: `claimed`, `reported`, `stopped`, `without-code`.
         what: AttemptNews,
     },
     /// A stack that this one depends on came to an end of a run.
@@ -95,6 +95,8 @@ pub enum AttemptNews {
     Reported,
     /// Its task stopped.
     Stopped,
+    /// It reported that the stored code of its revision is missing or damaged.
+    WithoutCode,
 }
 
 impl Message {

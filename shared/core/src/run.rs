@@ -326,6 +326,8 @@ pub enum FailureClass {
     TimedOut,
     /// Whoever asked: the backend refused what was to be done to it before the plan.
     Refused,
+    /// The source, by storing it again: the stored code of the revision is missing or damaged.
+    Artifact,
 }
 
 impl FailureClass {

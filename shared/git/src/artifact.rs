@@ -39,11 +39,14 @@ pub fn pack<W: Write>(
     writer: W,
 ) -> Result<(W, ArtifactReport), PackError> {
     let root = object_id(tree.as_str())?;
+    let mut zstd = zstd::Encoder::new(writer, LEVEL)?;
+    // What is damaged where it is stored must not be run.
+    zstd.include_checksum(true)?;
     let trees = Trees::new(repository.reader());
     let mut packer = Packer {
         trees: &trees,
         resolver: Resolver::new(&trees, root),
-        tar: Builder::new(zstd::Encoder::new(writer, LEVEL)?),
+        tar: Builder::new(zstd),
         left_out: Vec::new(),
     };
     packer.tree(root, &mut Vec::new(), 0)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use yuba_core::artifact::ArtifactReport;
 use yuba_core::id::{Revision, SourceName, StackName, TreeId};
-use yuba_core::job::artifact_report_object;
+use yuba_core::job::{artifact_object, artifact_report_object};
 use yuba_core::manifest::{ManifestFile, is_manifest_path};
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
@@ -81,16 +81,15 @@ impl Checkout for Fetched {
         Ok(read.map_err(|error| Trouble { message: error.to_string(), mend: Mend::Time }))
     }
 
-    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError> {
-        let (repository, tree) = (self.repository.clone(), self.tree.clone());
-        let (file, report) = blocking(move || pack(&repository, &tree)).await??;
+    async fn store(&self, tree: &TreeId, blobs: &dyn Blobs, mode: PutMode) -> Result<(), PortError> {
+        let (repository, packed) = (self.repository.clone(), tree.clone());
+        let (file, report) = blocking(move || pack(&repository, &packed)).await??;
         let report = serde_json::to_vec(&report).map_err(|error| {
             PortError::permanent("what was left out of an artifact cannot be written").because(error)
         })?;
         // First, so that no artifact is without it.
-        blobs.put(&artifact_report_object(&self.tree), &report, PutMode::Replace).await?;
-        blobs.put_file(object, file.path(), PutMode::CreateOnly).await?;
-        Ok(())
+        blobs.put(&artifact_report_object(tree), &report, PutMode::Replace).await?;
+        blobs.put_file(&artifact_object(tree), file.path(), mode).await.map(drop)
     }
 
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError> {

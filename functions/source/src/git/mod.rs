@@ -16,7 +16,7 @@ use yuba_core::spec::SourceSpec;
 use yuba_core::state_address::CodeBackend;
 use yuba_git::closure::{Before, StackPaths};
 use yuba_git::fetch::Credentials;
-use yuba_ports::{Blobs, PortError};
+use yuba_ports::{Blobs, PortError, PutMode};
 
 use crate::backoff::Trouble;
 
@@ -53,8 +53,8 @@ pub trait Checkout: Send + Sync {
         paths: BTreeMap<StackName, String>,
     ) -> Result<Result<BTreeMap<StackName, CodeBackend>, Trouble>, PortError>;
 
-    /// Packs the tree and stores it as this object, and beside it what was left out.
-    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError>;
+    /// Packs a tree, this or one fetched before, and stores it as its artifact, and beside it what was left out.
+    async fn store(&self, tree: &TreeId, blobs: &dyn Blobs, mode: PutMode) -> Result<(), PortError>;
 
     /// The manifests below a directory (empty for the root).
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError>;

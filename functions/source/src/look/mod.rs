@@ -58,9 +58,12 @@ async fn look_for(
         None => Report::Nothing("there is no such source".to_owned()),
         Some(source) => {
             let source = source.into_value();
-            match resting(&source, cause) {
-                Some(why) => advance::rest(ports, &source, why).await?,
-                None => look_at(ports, settings, &source).await?,
+            match (cause, resting(&source, cause)) {
+                (Cause::Attempt { attempt, .. }, _) => {
+                    artifact::store_again(ports, settings, &source, *attempt).await?
+                }
+                (_, Some(why)) => advance::rest(ports, &source, why).await?,
+                (_, None) => look_at(ports, settings, &source).await?,
             }
         }
     };

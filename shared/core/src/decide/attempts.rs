@@ -98,6 +98,10 @@ impl Draft {
             self.note("the state moved on under the plan; planned again");
             return self.issue(Phase::Plan);
         }
+        if failure.class == FailureClass::Artifact {
+            let (attempt, source) = (attempt.id, attempt.job.spec.source.clone());
+            self.effect(Effect::StoreArtifact { attempt, source });
+        }
         self.fail(failure);
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use yuba_core::id::{ClosureDigest, CommitId, Revision, StackName, TreeId};
+use yuba_core::job::artifact_object;
 use yuba_core::manifest::ManifestFile;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::{GitReference, SourceSpec};
@@ -211,8 +212,8 @@ impl Checkout for CheckedOut {
         Ok(Ok(paths.into_keys().map(|name| (name, CodeBackend::NotNamed)).collect()))
     }
 
-    async fn store(&self, blobs: &dyn Blobs, object: &str) -> Result<(), PortError> {
-        blobs.put(object, self.commit.tree.as_str().as_bytes(), PutMode::CreateOnly).await.map(drop)
+    async fn store(&self, tree: &TreeId, blobs: &dyn Blobs, mode: PutMode) -> Result<(), PortError> {
+        blobs.put(&artifact_object(tree), tree.as_str().as_bytes(), mode).await.map(drop)
     }
 
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError> {

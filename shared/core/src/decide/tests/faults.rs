@@ -106,6 +106,19 @@ fn what_time_can_mend_is_tried_again_ever_more_seldom() {
 }
 
 #[test]
+fn code_that_is_stored_no_more_is_stored_again_before_the_next_try() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let attempt = world.out().id;
+    world.reports_failed(FailureClass::Artifact);
+    let source = world.definition.spec.source.clone();
+    let asked = Effect::StoreArtifact { attempt, source };
+    assert!(world.stack.outbox.iter().any(|pending| pending.effect == asked), "{:?}", world.stack.outbox);
+    world.passes(Span::seconds(15));
+    assert_eq!(world.states(), "failed planning");
+}
+
+#[test]
 fn the_same_error_on_many_stacks_holds_retries_back_behind_one_that_gives_notice() {
     let mut world = World::new(auto);
     world.push("a");
