@@ -72,9 +72,14 @@ impl Interrupt {
                 _ = terminate.recv() => "SIGTERM",
                 _ = interrupt.recv() => "SIGINT",
             };
-            self.signalled.send_replace(true);
-            self.raise(Interruption::Told(format!("the task was told to stop ({name})")));
+            self.signal(name);
         }
+    }
+
+    /// The process has got a signal to stop.
+    pub(crate) fn signal(&self, name: &str) {
+        self.signalled.send_replace(true);
+        self.raise(Interruption::Told(format!("the task was told to stop ({name})")));
     }
 
     /// Raises the interrupt when the phase has taken longer than its bound.

@@ -15,6 +15,7 @@ use yuba_core::spec::EnginePreference;
 
 use crate::classify;
 use crate::ended::{Ended, Step};
+use crate::engine::command::PATIENCE;
 use crate::engine::descendants::Processes;
 use crate::engine::{Place, find, text};
 use crate::interrupt::Interrupt;
@@ -90,6 +91,7 @@ async fn run(check: &LocalCheck<'_>, interrupt: Interrupt) -> Step<LocalDrift> {
         environment: environment(check),
         interrupt,
         processes: Processes::Shared,
+        patience: PATIENCE,
     };
     init(&place).await?;
     let file = check.work.join("drift.tfplan");

@@ -11,6 +11,7 @@ use crate::attempt::{Attempt, Engine};
 use crate::backend::{self, Backend};
 use crate::code;
 use crate::ended::{Ended, Step};
+use crate::engine::command::PATIENCE;
 use crate::engine::{Found, Place, find};
 use crate::providers::ProviderCache;
 use crate::variables;
@@ -90,6 +91,7 @@ fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Engi
         environment: environment(&attempt.environment, workspace, attempt.provider_cache.is_some()),
         interrupt: attempt.interrupt.clone(),
         processes: attempt.processes,
+        patience: PATIENCE,
     };
     Engine { found, place, attempt }
 }

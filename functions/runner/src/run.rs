@@ -13,7 +13,7 @@ use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, Rep
 
 use crate::apply::apply;
 use crate::attempt::{Attempt, Track};
-use crate::ended::{Ended, Step};
+use crate::ended::{Ended, Step, cut};
 use crate::engine::descendants::Processes;
 use crate::interrupt::{Interrupt, Interruption};
 use crate::plan::plan;
@@ -24,12 +24,18 @@ use crate::workspace::Workspace;
 /// How long a claim is tried while the server is away.
 const CLAIM_PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a report is tried while the server is away.
-const REPORT_PATIENCE: Duration = Duration::from_hours(1);
+/// How long a report is tried.
+const REPORT_PATIENCE: Patience =
+    Patience { while_away: Duration::from_hours(1), after_signal: Duration::from_mins(10) };
 
-/// How long a report is still tried after SIGTERM, counted from when there is one: the engine's time to save its state
-/// is not taken from it.
-const REPORT_AFTER_SIGNAL: Duration = Duration::from_mins(10);
+/// How long a report is tried, counted from when there is one: the engine's time to save its state is not taken from it.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// While the server is away.
+    while_away: Duration,
+    /// Where the task was told to stop by a signal.
+    after_signal: Duration,
+}
 
 /// How often the server hears of the attempt.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -75,12 +81,8 @@ async fn carry_out(settings: Settings) -> Result<(), ServerError> {
     let outcome = if let Some(Interruption::Fenced(why)) = interrupt.reason() {
         Err(ServerError::Away(why))
     } else {
-        tokio::select! {
-            outcome = deliver(&server, &token, id, report) => outcome,
-            () = interrupt.signalled_for(REPORT_AFTER_SIGNAL) => {
-                Err(ServerError::Away("told to stop, and no server has answered since".to_owned()))
-            }
-        }
+        let request = ReportRequest { schema: 1, attempt: id, report };
+        deliver(&server, &token, &request, &interrupt, REPORT_PATIENCE).await
     };
     signals.abort();
     outcome
@@ -89,11 +91,18 @@ async fn carry_out(settings: Settings) -> Result<(), ServerError> {
 async fn deliver(
     server: &Server,
     token: &SecretString,
-    attempt: AttemptId,
-    report: AttemptReport,
+    request: &ReportRequest,
+    interrupt: &Interrupt,
+    patience: Patience,
 ) -> Result<(), ServerError> {
-    let request = ReportRequest { schema: 1, attempt, report };
-    server.insist::<_, serde_json::Value>("/tasks/report", token, &request, REPORT_PATIENCE).await.map(drop)
+    tokio::select! {
+        outcome = server.insist::<_, serde_json::Value>("/tasks/report", token, request, patience.while_away) => {
+            outcome.map(drop)
+        }
+        () = interrupt.signalled_for(patience.after_signal) => {
+            Err(ServerError::Away("told to stop, and no server has answered since".to_owned()))
+        }
+    }
 }
 
 /// Carries the attempt out while heartbeats, log pieces and the time bound run beside it.
@@ -201,10 +210,52 @@ fn masked(attempt: &Attempt, mut report: AttemptReport) -> AttemptReport {
     match &mut report {
         AttemptReport::Failed(failure) => {
             failure.message = attempt.log.mask(&failure.message);
-            failure.detail = attempt.log.mask(&failure.detail);
+            failure.detail = cut(&attempt.log.mask(&failure.detail));
         }
         AttemptReport::Stopped { message, .. } => *message = attempt.log.mask(message),
         AttemptReport::Planned(_) | AttemptReport::Applied { .. } => {}
     }
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+    use crate::settings::Address;
+
+    const SHORT: Duration = Duration::from_millis(300);
+
+    /// Reports to a server that is away; why it was given up, and after how long, or that it was not within thrice the time.
+    async fn given_up(interrupt: &Interrupt, patience: Patience) -> Option<(String, Duration)> {
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::new(Address::File(data.path().join("server.url"))).unwrap();
+        let attempt = "01ARZ3NDEKTSV4RRFFQ69G5FAV-apply-1".parse().unwrap();
+        let message = "told to stop".to_owned();
+        let report = AttemptReport::Stopped { message, acted: true, errored_state: false };
+        let request = ReportRequest { schema: 1, attempt, report };
+        let begun = Instant::now();
+        let token = SecretString::from("a token");
+        let delivered = timeout(SHORT * 3, deliver(&server, &token, &request, interrupt, patience)).await;
+        delivered.ok().map(|outcome| (outcome.unwrap_err().to_string(), begun.elapsed()))
+    }
+
+    #[tokio::test]
+    async fn a_report_is_tried_for_long_unless_a_signal_came() {
+        let patience = Patience { after_signal: SHORT, ..REPORT_PATIENCE };
+        let (calm, asked) = (Interrupt::new(), Interrupt::new());
+        assert_eq!(given_up(&calm, patience).await, None);
+        asked.signal("SIGTERM");
+        let (why, after) = given_up(&asked, patience).await.unwrap();
+        assert_eq!(why, "told to stop, and no server has answered since");
+        assert!(after >= SHORT, "{after:?}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_stays_away_is_given_up() {
+        let patience = Patience { while_away: SHORT, ..REPORT_PATIENCE };
+        let (why, after) = given_up(&Interrupt::new(), patience).await.unwrap();
+        assert!(why.starts_with("the server's address is not in ") && after >= SHORT, "{why} {after:?}");
+    }
 }

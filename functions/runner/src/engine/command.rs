@@ -19,7 +19,7 @@ use crate::ended::{Ended, Step};
 use crate::interrupt::Interrupt;
 
 /// How long an interrupted engine may take to save its state before it is killed.
-const PATIENCE: Duration = Duration::from_mins(15);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(15);
 
 /// The most bytes of standard error that are kept.
 const ERROR_LIMIT: usize = 256 * 1024;
@@ -40,6 +40,8 @@ pub(crate) struct Place {
     pub(crate) interrupt: Interrupt,
     /// What else this process runs.
     pub(crate) processes: Processes,
+    /// How long it may take to end when it is interrupted; then it is killed.
+    pub(crate) patience: Duration,
 }
 
 /// How a command ended.
@@ -57,6 +59,7 @@ pub(crate) struct Running {
     group: Option<Pid>,
     interrupt: Interrupt,
     processes: Processes,
+    patience: Duration,
 }
 
 impl Place {
@@ -99,7 +102,8 @@ impl Place {
         #[expect(clippy::disallowed_methods, reason = "this is the module that bounds processes")]
         let child = command.spawn().map_err(|error| Ended::io("start", &self.program, &error))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(Running { child, group, interrupt: self.interrupt.clone(), processes: self.processes })
+        let (interrupt, processes, patience) = (self.interrupt.clone(), self.processes, self.patience);
+        Ok(Running { child, group, interrupt, processes, patience })
     }
 }
 
@@ -134,7 +138,7 @@ impl Running {
         if let Some(engine) = self.group {
             let _ = kill_process(engine, Signal::INT);
         }
-        if let Ok(status) = tokio::time::timeout(PATIENCE, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(self.patience, self.child.wait()).await {
             return status.map_err(unknown);
         }
         let _ = self.child.start_kill();
@@ -142,7 +146,7 @@ impl Running {
     }
 }
 
-/// Reads to the end, keeps the beginning.
+/// Reads to the end, keeps the beginning: whole lines, so that no secret is cut.
 async fn keep<R: AsyncRead + Unpin>(stream: Option<R>) -> String {
     let Some(mut stream) = stream else { return String::new() };
     let mut kept = Vec::new();
@@ -150,6 +154,9 @@ async fn keep<R: AsyncRead + Unpin>(stream: Option<R>) -> String {
     while let Ok(count @ 1..) = stream.read(&mut chunk).await {
         let room = ERROR_LIMIT.saturating_sub(kept.len());
         kept.extend(chunk.iter().take(count.min(room)));
+    }
+    if kept.len() == ERROR_LIMIT {
+        kept.truncate(kept.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
     }
     String::from_utf8_lossy(&kept).into_owned()
 }
@@ -165,5 +172,52 @@ pub(crate) async fn capture(program: &Path, arguments: &[&str]) -> Step<Vec<u8>>
         Ok(Ok(output)) => Ok(output.stdout),
         Ok(Err(error)) => Err(Ended::io("run", program, &error)),
         Err(_) => Err(Ended::transient(format!("{} does not answer", program.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::Interruption;
+
+    /// Runs a shell that is interrupted once it has written `ready`.
+    async fn interrupted(script: &str, patience: Duration) -> (Exit, Vec<String>) {
+        let place = Place {
+            program: "/bin/sh".into(),
+            directory: "/".into(),
+            environment: [("PATH".to_owned(), env!("PATH").to_owned())].into(),
+            interrupt: Interrupt::new(),
+            processes: Processes::Shared,
+            patience,
+        };
+        let mut lines = Vec::new();
+        let hear = |line: &str| {
+            lines.push(line.to_owned());
+            if line == "ready" {
+                place.interrupt.raise(Interruption::Told("stop".to_owned()));
+            }
+        };
+        let exit = place.run(&["-c", script], hear).await.unwrap();
+        (exit, lines)
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_does_not_end_when_it_is_interrupted_is_killed_after_a_while() {
+        let patience = Duration::from_millis(300);
+        let begun = tokio::time::Instant::now();
+        let (exit, lines) = interrupted(
+            "trap 'echo asked' INT; echo ready; while :; do sleep 600; done & while :; do wait; done",
+            patience,
+        )
+        .await;
+        assert_eq!((exit.code, lines.join(" ").as_str()), (None, "ready asked"));
+        assert!(begun.elapsed() >= patience);
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_saves_its_state_in_time_is_not_killed() {
+        let save = "trap 'echo saved; exit 3' INT; echo ready; while :; do sleep 0.01; done";
+        let (exit, lines) = interrupted(save, PATIENCE).await;
+        assert_eq!((exit.code, lines.join(" ").as_str()), (Some(3), "ready saved"));
     }
 }

@@ -33,7 +33,16 @@ pub(crate) enum Answer {
 impl Client {
     /// A client of the server at a URL.
     pub(crate) fn new(server: &str, token: Option<SecretString>) -> Self {
-        let patient = reqwest::Client::builder().connect_timeout(CONNECTING).read_timeout(SILENCE);
+        Self::with_patience(server, token, CONNECTING, SILENCE)
+    }
+
+    fn with_patience(
+        server: &str,
+        token: Option<SecretString>,
+        connecting: Duration,
+        silence: Duration,
+    ) -> Self {
+        let patient = reqwest::Client::builder().connect_timeout(connecting).read_timeout(silence);
         // Without a working TLS set-up the default would fail in the same way, where it is used.
         let http = patient.build().unwrap_or_default();
         Self { http, server: server.trim_end_matches('/').to_owned(), token }
@@ -159,7 +168,61 @@ async fn problem(response: Response) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_query;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    use serde_json::Value;
+    use tokio::net::TcpSocket;
+
+    use super::{Client, with_query};
+
+    /// Longer than any test takes.
+    const LONG: Duration = Duration::from_hours(1);
+    const SHORT: Duration = Duration::from_millis(200);
+
+    /// What a client says that asked for something, after it had waited.
+    async fn gives_up(server: &str, connecting: Duration, silence: Duration) -> String {
+        let client = Client::with_patience(server, None, connecting, silence);
+        let begun = Instant::now();
+        let error = client.get::<Value>("/api/v1/stacks", &[]).await.unwrap_err();
+        assert!(begun.elapsed() >= SHORT, "{error:#}");
+        format!("{error:#}")
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_no_connection_is_given_up() {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let full = socket.listen(1).unwrap();
+        let address = full.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        // Those that fit into its queue are connected at once; one that is not shows that no more fit.
+        while let Ok(Ok(stream)) = tokio::time::timeout(SHORT, tokio::net::TcpStream::connect(address)).await
+        {
+            waiting.push(stream);
+        }
+        let said = gives_up(&format!("http://{address}"), SHORT, LONG).await;
+        assert!(said.starts_with(&format!("no server answers at http://{address}; ")), "{said}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_falls_silent_is_given_up_before_and_within_its_answer() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let said = gives_up(&format!("http://{}", silent.local_addr().unwrap()), LONG, SHORT).await;
+        assert!(said.starts_with("no server answers at http://127.0.0.1:"), "{said}");
+        let talks = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = talks.local_addr().unwrap();
+        let stream = std::thread::spawn(move || {
+            let (mut stream, _) = talks.accept().unwrap();
+            assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{").unwrap();
+            stream
+        });
+        let said = gives_up(&format!("http://{address}"), LONG, SHORT).await;
+        assert!(said.starts_with("the answer of /api/v1/stacks cannot be read"), "{said}");
+        stream.join().unwrap();
+    }
 
     #[test]
     fn query_values_are_encoded() {
