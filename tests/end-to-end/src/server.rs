@@ -1,12 +1,17 @@
 //! `yuba serve` as a process of its own, on a port of its own, that can be killed and started again.
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 
 use crate::program::{Ran, run, yuba};
+
+/// Writes beyond the limit of `fill_disk` fail, as on a full disk, and kill nobody.
+const MORTAL_WRITES: &str = "trap '' XFSZ; exec \"$@\"";
 
 /// A running server.
 #[derive(Debug)]
@@ -26,7 +31,9 @@ impl Server {
             .expect("a log can be opened");
         let url_file = dir.join("data/server.url");
         let _ = fs::remove_file(&url_file);
-        let child = Command::new(yuba())
+        let child = Command::new("/bin/sh")
+            .args(["-c", MORTAL_WRITES, "serve"])
+            .arg(yuba())
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(dir.join("data"))
@@ -57,12 +64,61 @@ impl Server {
         panic!("yuba serve does not answer\n{}", self.log());
     }
 
+    /// From now on the server, and what it starts, can write nothing to any file: as on a full or read-only disk, but on
+    /// every machine, for every user, and for this server alone.
+    pub fn fill_disk(&self) {
+        self.limit_files(Rlimit { current: Some(0), ..getrlimit(Resource::Fsize) });
+    }
+
+    /// From now on it can write again.
+    pub fn free_disk(&self) {
+        self.limit_files(getrlimit(Resource::Fsize));
+    }
+
+    fn limit_files(&self, limit: Rlimit) {
+        let server = Pid::from_child(&self.child);
+        prlimit(Some(server), Resource::Fsize, limit).expect("a child's limits can be set");
+    }
+
+    /// Posts a body as a webhook's sender does; the whole answer.
+    pub fn post(&self, path: &str, body: &[u8]) -> String {
+        self.exchange(&format!("POST {path}"), body)
+    }
+
+    /// A number of `/metrics`.
+    pub fn metric(&self, name: &str) -> f64 {
+        let answer = self.exchange("GET /metrics", &[]);
+        let value = answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        value.unwrap_or_else(|| panic!("no {name} in {answer}"))
+    }
+
+    fn exchange(&self, what: &str, body: &[u8]) -> String {
+        let url = self.url();
+        let address = url.trim_start_matches("http://");
+        let token_file = self.dir.join("state/yuba").join(address.replace(':', "_"));
+        let token = fs::read_to_string(token_file).expect("the server wrote its token");
+        let head = format!(
+            "{what} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers");
+        answer
+    }
+
+    fn url(&self) -> String {
+        fs::read_to_string(self.dir.join("data/server.url")).unwrap_or_default().trim().to_owned()
+    }
+
     /// Runs the command line against this server.
     pub fn cli(&self, arguments: &[&str]) -> Ran {
-        let url = fs::read_to_string(self.dir.join("data/server.url")).unwrap_or_default();
+        let url = self.url();
         run(Command::new(yuba())
             .args(arguments)
-            .env("YUBA_SERVER", url.trim())
+            .env("YUBA_SERVER", url)
             .env("XDG_STATE_HOME", self.dir.join("state"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null()))

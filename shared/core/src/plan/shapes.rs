@@ -338,8 +338,8 @@ mod tests {
             "x: -----END OPENSSH PRIV~ATE KEY-----",
             "x: done",
         ];
-        let masked = lines.map(|line| masker.mask_next(&line.replace('~', ""), &mut key));
-        insta::assert_snapshot!(masked.join("\n"), @r"
+        let shown = lines.map(|line| masker.mask_next(&line.replace('~', ""), &mut key));
+        insta::assert_snapshot!(shown.join("\n"), @r"
         x: -----BEGIN OPENSSH PRIVATE KEY-----
         x: (sensitive value)
         y: Still creating... [10s elapsed]

@@ -1,5 +1,8 @@
 //! Who lets a plan be applied.
 
+use std::fs;
+
+use serde_json::Value;
 use yuba_end_to_end::World;
 
 use crate::network;
@@ -87,4 +90,28 @@ fn a_stack_whose_state_lives_elsewhere_waits_and_is_adopted_with_it() {
     world.yuba(&["adopt", "prod", "--state", &state]).ok();
     world.wait("prod", "unchanged");
     assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-prod"], "nothing was made a second time");
+}
+
+#[test]
+fn a_state_is_not_pushed_over_one_of_another_lineage_that_came_meanwhile() {
+    let mut world = World::new();
+    world.stack("prod", &network("prod", "one"), "approvePlan: auto");
+    world.repository.replace("flux/prod.yaml", "  annotations: {yuba.dev/state: new}\n", "");
+    let state = world.applied_elsewhere("prod");
+    world.begin();
+    world.wait("prod", "awaiting-adoption");
+    let described: Value =
+        serde_json::from_str(&world.yuba(&["describe", "prod", "-o", "json"]).ok()).unwrap();
+    let held = world.dir().join(format!("data/state/{}.tfstate", described["id"].as_str().unwrap()));
+    let mut other: Value = serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();
+    other["lineage"] = "another".into();
+    fs::write(&held, other.to_string()).unwrap();
+    world.yuba(&["adopt", "prod", "--state", &state]).ok();
+    world.wait("prod", "failed");
+    let status = world.get("prod")["status"].to_string();
+    assert!(status.contains("over unrelated state with lineage"), "{status}");
+    assert_eq!(fs::read_to_string(&held).unwrap(), other.to_string(), "it was left as it is");
+    world.yuba(&["replan", "prod"]).ok();
+    world.wait("prod", "unchanged");
+    assert_eq!(world.states("prod"), ["failed", "unchanged"], "what is there counts");
 }

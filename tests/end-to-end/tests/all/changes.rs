@@ -24,6 +24,20 @@ fn only_stacks_whose_closure_changed_are_planned() {
 }
 
 #[test]
+fn a_push_whose_webhook_was_too_large_is_found_by_the_poll() {
+    let mut world = World::new();
+    world.stack("dev", &network("dev", "one"), "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    world.repository.replace("stacks/dev/main.tf", "one", "two");
+    let head = world.repository.push("Change");
+    let answer = world.server().post("/webhooks/github", &vec![b' '; 25 * 1024 * 1024 + 1]);
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("the push is found when the source is polled"), "{answer}");
+    world.yuba(&["wait", "dev", "--for", "applied", "--revision", &head, "--timeout", "90s"]).ok();
+}
+
+#[test]
 fn a_force_push_back_is_newer_than_what_it_took_back() {
     let mut world = World::new();
     world.stack("dev", &network("dev", "one"), "approvePlan: auto");

@@ -96,3 +96,70 @@ fn a_secret_is_masked_wherever_people_look() {
         assert!(!shown.contains("correct horse"), "{command:?} shows the secret:\n{shown}");
     }
 }
+
+#[test]
+fn what_has_the_shape_of_a_secret_is_masked_though_nobody_named_it() {
+    let mut world = World::new();
+    let token = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
+    let key = ["-----BEGIN RSA PRIVATE", "KEY-----"].join(" ");
+    let printed = format!("{key}\\nMIIEowIBAAKCAQEA1\\n-----END RSA PRIVATE KEY-----\\n");
+    let code = format!(
+        "{}\nresource \"terraform_data\" \"a\" {{\n  input = {{ token = \"{token}\" }}\n  provisioner \"local-exec\" {{\n    \
+         command = \"printf -- '{printed}'; echo {token}\"\n  }}\n}}\n",
+        network("dev", "postgres://app:hunter2@db/x")
+    );
+    world.stack("dev", &code, "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    let run = world.run_ids("dev").remove(0);
+    let plan = world.yuba(&["show", "plan", &run]).ok();
+    assert!(plan.contains("postgres://app:(sensitive value)@db/x"), "{plan}");
+    let log = world.yuba(&["logs", "dev"]).ok();
+    assert!(log.contains("BEGIN RSA PRIVATE"), "{log}");
+    let secrets = ["16C7e42F", "hunter2", "MIIEowIBAAK"];
+    let mut looked_at = 0;
+    for (path, text) in stored(&world.dir().join("data/objects/runs")) {
+        let is_shown =
+            ["log", "plan.json", "plan.txt", "summary.json"].iter().any(|name| path.contains(name));
+        looked_at += usize::from(is_shown);
+        let leaked = secrets.iter().find(|secret| is_shown && text.contains(*secret));
+        assert_eq!(leaked, None, "{path}: {text}");
+    }
+    assert!(looked_at >= 6, "{looked_at}");
+}
+
+#[test]
+fn bytes_that_are_no_text_spoil_neither_log_nor_plan() {
+    let mut world = World::new();
+    world.around_engine(
+        "case \"$1\" in init|plan|apply) printf 'caf\\351 \\377\\376\\n'; printf 'err\\200\\n' >&2;; esac",
+    );
+    let code = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"printf 'x\\\\377y\\\\000z\\\\033[31m\\\\n'\"\n  }\n}\n";
+    world.stack("dev", code, "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    let log = world.yuba(&["logs", "dev"]).ok();
+    for part in ["caf\u{fffd} \u{fffd}\u{fffd}\n", "err\u{fffd}\n", "x\u{fffd}y"] {
+        assert!(log.contains(part), "{part:?}: {log:?}");
+    }
+    assert!(world.yuba(&["show", "plan", "dev"]).ok().contains("terraform_data.a"));
+    for what in ["stacks", "runs", "events"] {
+        let listed = world.yuba(&["get", what, "-o", "json"]).ok();
+        serde_json::from_str::<serde_json::Value>(&listed).unwrap();
+    }
+}
+
+/// All files below a directory, as text.
+fn stored(directory: &std::path::Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(stored(&path));
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            found.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    found
+}

@@ -2,11 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod approval;
+mod artifacts;
+mod bounds;
 mod changes;
 mod crash;
 mod drift;
 mod faults;
+mod full_disk;
+mod inputs;
 mod local_drift;
+mod providers;
 mod recovery;
 mod states;
 mod wrong_input;

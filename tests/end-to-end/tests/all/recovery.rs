@@ -10,14 +10,14 @@ use yuba_toy_cloud::{Control, Event};
 use crate::network;
 
 /// A network, and a bucket that is made after it.
-fn two(name: &str) -> String {
+pub(crate) fn two(name: &str) -> String {
     format!(
         "{}\nresource \"toy_bucket\" \"second\" {{\n  name       = \"second\"\n  depends_on = [toy_network.this]\n}}\n",
         network(name, "one")
     )
 }
 
-fn control(json: &str) -> Control {
+pub(crate) fn control(json: &str) -> Control {
     serde_json::from_str(json).unwrap()
 }
 
