@@ -190,6 +190,18 @@ pub enum Index {
 }
 
 impl Index {
+    /// All there are.
+    pub const ALL: [Self; 8] = [
+        Self::Due,
+        Self::Stacks,
+        Self::Sources,
+        Self::Manifests,
+        Self::Runs,
+        Self::Events,
+        Self::Expires,
+        Self::Effects,
+    ];
+
     /// Its name in a store.
     pub fn as_str(self) -> &'static str {
         match self {
