@@ -6,7 +6,7 @@ DATA ?= .yuba/data
 LISTEN ?= 127.0.0.1:8420
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test lint unit simulate simulate-long schema bench deny fmt clean
+.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long schema bench deny fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,7 +36,12 @@ lint: setup
 # Builds the programs that tests run too: each belongs to a package with tests of its own.
 unit: setup
 	@tests/setup.sh tests
+	@tests/aws/setup.sh
 	$(CARGO) test --locked --workspace --no-fail-fast
+
+test-aws: setup ## test the ports on AWS against an emulator, which is installed into .yuba and started on 127.0.0.1
+	@tests/aws/setup.sh
+	$(CARGO) test --locked --workspace --test aws
 
 simulate: ## simulate a million steps with faults; SEED=n tells the shortest history of one that fails
 	$(CARGO) run --locked --quiet -p yuba-simulation -- $(if $(SEED),--seed $(SEED))

@@ -64,6 +64,18 @@ fn core_decides_and_does_nothing_else() {
 }
 
 #[test]
+fn ports_carry_out_and_know_nothing_else() {
+    let metadata = metadata();
+    for name in ["yuba-local", "yuba-aws"] {
+        let package = members(&metadata, "shared").into_iter().find(|package| package.name.as_str() == name);
+        let own = dependencies(package.expect("the crate is a member"))
+            .into_iter()
+            .filter(|dependency| dependency.starts_with("yuba-"));
+        assert_eq!(own.collect::<Vec<_>>(), ["yuba-core", "yuba-ports"], "{name}");
+    }
+}
+
+#[test]
 fn aws_types_stay_in_their_crate() {
     let metadata = metadata();
     for package in metadata.workspace_packages() {

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod blobs;
+mod connect;
+mod credentials;
+mod error;
+mod launcher;
+mod publisher;
+mod queue;
+mod secrets;
+mod settings;
+mod store;
+pub mod table;
+
+pub use blobs::{BlobsSettings, S3Blobs};
+pub use connect::{connect, loader};
+pub use credentials::{CredentialsSettings, StsCredentials};
+pub use launcher::{EcsLauncher, LauncherSettings, PlanCapacity, PublicIp};
+pub use publisher::{PublisherSettings, SnsPublisher};
+pub use queue::{QueueSettings, SqsQueue};
+pub use secrets::{AwsSecrets, SecretsSettings};
+pub use settings::{SettingsError, Variables};
+pub use store::{DynamoStore, StoreSettings};

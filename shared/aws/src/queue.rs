@@ -1,0 +1,254 @@
+//! `Queue` on SQS FIFO queues: one for sources, one for stacks.
+
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_sqs::operation::send_message_batch::SendMessageBatchOutput;
+use aws_sdk_sqs::types::{Message as SqsMessage, MessageSystemAttributeName, SendMessageBatchRequestEntry};
+use sha2::{Digest, Sha256};
+use yuba_core::message::Message;
+use yuba_core::time::Span;
+use yuba_ports::{PortError, Queue, QueueName, Received};
+
+use crate::connect::OPERATION;
+use crate::error::port_error;
+use crate::settings::{Variables, fifo_queue_url};
+
+/// How many messages one request may carry.
+const MOST_ENTRIES: usize = 10;
+/// The longest group or deduplication id.
+const LONGEST_ID: usize = 128;
+/// The longest that a receive may wait, and the longest that a message may be hidden.
+const LONGEST_WAIT: Span = Span::seconds(20);
+const LONGEST_HIDDEN: Span = Span::hours(12);
+
+/// Where the queues are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueSettings {
+    /// The URL of the FIFO queue that wakes sources.
+    pub sources: String,
+    /// The URL of the FIFO queue that wakes stacks.
+    pub stacks: String,
+}
+
+impl QueueSettings {
+    /// Reads `YUBA_SOURCES_QUEUE_URL` and `YUBA_STACKS_QUEUE_URL`.
+    pub fn read(variables: &mut Variables) -> Option<Self> {
+        let sources = "the URL of the FIFO queue that wakes sources";
+        let stacks = "the URL of the FIFO queue that wakes stacks";
+        let sources = variables.required("YUBA_SOURCES_QUEUE_URL", sources, fifo_queue_url);
+        let stacks = variables.required("YUBA_STACKS_QUEUE_URL", stacks, fifo_queue_url);
+        Some(Self { sources: sources?, stacks: stacks? })
+    }
+}
+
+/// Messages in SQS FIFO queues. How long a received message is hidden is the queue's own setting.
+#[derive(Debug, Clone)]
+pub struct SqsQueue {
+    client: Client,
+    settings: QueueSettings,
+}
+
+impl SqsQueue {
+    /// Messages in queues that exist. Nothing is asked of AWS yet.
+    pub fn new(config: &SdkConfig, settings: QueueSettings) -> Self {
+        Self { client: Client::new(config), settings }
+    }
+
+    fn url(&self, queue: QueueName) -> &str {
+        match queue {
+            QueueName::Sources => &self.settings.sources,
+            QueueName::Stacks => &self.settings.stacks,
+        }
+    }
+
+    async fn send_batch(&self, queue: QueueName, messages: &[Message]) -> Result<(), PortError> {
+        let entries = messages.iter().enumerate().map(|(at, message)| entry(at, message));
+        let request = self
+            .client
+            .send_message_batch()
+            .queue_url(self.url(queue))
+            .set_entries(Some(entries.collect::<Result<_, _>>()?));
+        let what = || format!("sending {} messages to the queue of {}", messages.len(), queue.as_str());
+        let answer = request.send().await.map_err(|error| port_error(what(), error))?;
+        all_sent(&answer).map_err(|(why, remedy)| PortError {
+            what: format!("{}: {why}", what()),
+            remedy,
+            source: None,
+        })
+    }
+
+    /// One message, of a group of which none is out. Several at once could be of one group.
+    async fn receive_one(&self, queue: QueueName, wait: Span) -> Result<Option<Received>, PortError> {
+        let what = || format!("receiving from the queue of {}", queue.as_str());
+        let seconds = wait.min(LONGEST_WAIT).0.max(0) / 1000;
+        let patient = TimeoutConfig::builder()
+            .read_timeout(LONGEST_WAIT.to_std() + OPERATION)
+            .operation_timeout(LONGEST_WAIT.to_std() + OPERATION)
+            .build();
+        let answer = self
+            .client
+            .receive_message()
+            .queue_url(self.url(queue))
+            .max_number_of_messages(1)
+            .wait_time_seconds(i32::try_from(seconds).unwrap_or(0))
+            .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
+            .customize()
+            .config_override(aws_sdk_sqs::config::Builder::new().timeout_config(patient))
+            .send()
+            .await
+            .map_err(|error| port_error(what(), error))?;
+        answer.messages.unwrap_or_default().into_iter().next().map(received).transpose()
+    }
+}
+
+#[async_trait]
+impl Queue for SqsQueue {
+    async fn send(&self, messages: Vec<Message>) -> Result<(), PortError> {
+        for queue in [QueueName::Sources, QueueName::Stacks] {
+            let own: Vec<Message> =
+                messages.iter().filter(|message| QueueName::of(message) == queue).cloned().collect();
+            for batch in own.chunks(MOST_ENTRIES) {
+                self.send_batch(queue, batch).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, queue: QueueName, most: usize, wait: Span) -> Result<Vec<Received>, PortError> {
+        let mut received = Vec::new();
+        while received.len() < most {
+            let wait = if received.is_empty() { wait } else { Span::ZERO };
+            match self.receive_one(queue, wait).await? {
+                Some(message) => received.push(message),
+                None => break,
+            }
+        }
+        Ok(received)
+    }
+
+    async fn ack(&self, received: &Received) -> Result<(), PortError> {
+        let queue = QueueName::of(&received.message);
+        let request =
+            self.client.delete_message().queue_url(self.url(queue)).receipt_handle(&received.receipt);
+        current(request.send().await, "acknowledging a message")
+    }
+
+    async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
+        let queue = QueueName::of(&received.message);
+        let hidden = after.min(LONGEST_HIDDEN).0.max(0).unsigned_abs().div_ceil(1000);
+        let request = self
+            .client
+            .change_message_visibility()
+            .queue_url(self.url(queue))
+            .receipt_handle(&received.receipt)
+            .visibility_timeout(i32::try_from(hidden).unwrap_or(i32::MAX));
+        current(request.send().await, "releasing a message")
+    }
+}
+
+fn entry(at: usize, message: &Message) -> Result<SendMessageBatchRequestEntry, PortError> {
+    let unbuilt = "a message could not be written";
+    let body = serde_json::to_string(message);
+    SendMessageBatchRequestEntry::builder()
+        .id(at.to_string())
+        .message_body(body.map_err(|error| PortError::permanent(unbuilt).because(error))?)
+        .message_group_id(fitting(&message.group()))
+        .message_deduplication_id(fitting(&message.deduplication_id()))
+        .build()
+        .map_err(|error| PortError::permanent(unbuilt).because(error))
+}
+
+/// An id as SQS takes it: at most 128 printable characters of ASCII without spaces. Another one keeps its beginning, and
+/// ends with its digest.
+fn fitting(id: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_graphic();
+    if id.len() <= LONGEST_ID && id.chars().all(fits) {
+        return id.to_owned();
+    }
+    let digest = hex::encode(Sha256::digest(id));
+    let start: String =
+        id.chars().filter(|letter| fits(*letter)).take(LONGEST_ID - digest.len() - 1).collect();
+    format!("{start}#{digest}")
+}
+
+/// Of a batch some messages may have been refused. All are then sent again: which of them went out, deduplication tells.
+fn all_sent(answer: &SendMessageBatchOutput) -> Result<(), (String, yuba_ports::Remedy)> {
+    let Some(failed) = answer.failed().first() else { return Ok(()) };
+    let why = format!("{}: {}", failed.code(), failed.message().unwrap_or("no reason was given"));
+    Err((
+        why,
+        if failed.sender_fault() { yuba_ports::Remedy::Permanent } else { yuba_ports::Remedy::Transient },
+    ))
+}
+
+fn received(message: SqsMessage) -> Result<Received, PortError> {
+    let count = message
+        .attributes()
+        .and_then(|attributes| attributes.get(&MessageSystemAttributeName::ApproximateReceiveCount))
+        .and_then(|count| count.parse().ok());
+    let id = message.message_id.unwrap_or_default();
+    let body = message.body.unwrap_or_default();
+    let message_of = serde_json::from_str(&body)
+        .map_err(|error| PortError::permanent(format!("message {id} cannot be read")).because(error))?;
+    Ok(Received {
+        message: message_of,
+        receipt: message.receipt_handle.unwrap_or_default(),
+        receives: count.unwrap_or(1),
+    })
+}
+
+/// A receipt that is no longer the message's does nothing.
+fn current<T, E>(answer: Result<T, SdkError<E>>, what: &str) -> Result<(), PortError>
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    match answer {
+        Ok(_) => Ok(()),
+        Err(error) if is_stale(error.code(), error.message()) => Ok(()),
+        Err(error) => Err(port_error(what, error)),
+    }
+}
+
+/// How SQS says that a receipt is stale; for one that has expired it has no code of its own.
+fn is_stale(code: Option<&str>, message: Option<&str>) -> bool {
+    match code {
+        Some("ReceiptHandleIsInvalid" | "MessageNotInflight") => true,
+        Some("InvalidParameterValue") => message.is_some_and(|message| message.contains("expired")),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_made_to_fit_and_stays_apart_from_others() {
+        assert_eq!(fitting("stack#01ABC#due#7"), "stack#01ABC#due#7");
+        let long = |end: &str| format!("source#{}/{end}", "n".repeat(200));
+        for id in [long("a"), "manifests#a path".to_owned(), "manifests#grüße".to_owned()] {
+            let fitted = fitting(&id);
+            assert!(fitted.len() <= LONGEST_ID && fitted.chars().all(|letter| letter.is_ascii_graphic()));
+        }
+        assert_ne!(fitting(&long("a")), fitting(&long("b")));
+        assert_ne!(fitting("a b"), fitting("ab"));
+    }
+
+    #[test]
+    fn a_stale_receipt_is_told_from_other_mistakes() {
+        let expired =
+            "Value AQEB for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.";
+        for (code, message, expected) in [
+            ("ReceiptHandleIsInvalid", "", true),
+            ("MessageNotInflight", "", true),
+            ("InvalidParameterValue", expired, true),
+            ("InvalidParameterValue", "VisibilityTimeout is invalid", false),
+            ("AccessDenied", "", false),
+        ] {
+            assert_eq!(is_stale(Some(code), Some(message)), expected, "{code} {message}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Events in SNS: as a queue that subscribes to the topic receives them.
+
+use std::sync::Arc;
+
+use aws_config::SdkConfig;
+use aws_sdk_sqs::types::QueueAttributeName;
+use serde_json::Value;
+use ulid::Ulid;
+use yuba_aws::{DynamoStore, PublisherSettings, SnsPublisher};
+use yuba_core::event::{Event, EventKind};
+use yuba_core::id::{StackId, StackName};
+use yuba_core::record::Key;
+use yuba_core::time::Timestamp;
+use yuba_ports::{Publisher, Store};
+
+use crate::emulator::{emulator, fresh_name};
+use crate::store::{create_table, fresh_settings};
+
+fn event(number: u64, kind: EventKind) -> Event {
+    let (stack, name) = (StackId(Ulid::from_parts(1, 1)), StackName::new("prod", "network"));
+    let (message, at) = ("a fact".to_owned(), Timestamp(1_767_225_600_000));
+    Event { stack, name, number, kind, run: None, revision: None, message, at }
+}
+
+/// A FIFO topic and the URL of a queue that gets its errors.
+async fn topic(config: &SdkConfig) -> (String, String) {
+    let (sns, sqs) = (aws_sdk_sns::Client::new(config), aws_sdk_sqs::Client::new(config));
+    let name = format!("{}.fifo", fresh_name());
+    let topic = sns.create_topic().name(&name).attributes("FifoTopic", "true").send().await.unwrap();
+    let topic = topic.topic_arn.unwrap();
+    let queue = sqs.create_queue().queue_name(&name).attributes(QueueAttributeName::FifoQueue, "true");
+    let url = queue.send().await.unwrap().queue_url.unwrap();
+    let arn = sqs.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::QueueArn);
+    let arn = arn.send().await.unwrap().attributes.unwrap()[&QueueAttributeName::QueueArn].clone();
+    sns.subscribe()
+        .topic_arn(&topic)
+        .protocol("sqs")
+        .endpoint(arn)
+        .attributes("RawMessageDelivery", "true")
+        .attributes("FilterPolicy", r#"{"severity": ["error"]}"#)
+        .send()
+        .await
+        .unwrap();
+    (topic, url)
+}
+
+async fn received(config: &SdkConfig, url: &str) -> Vec<Value> {
+    let sqs = aws_sdk_sqs::Client::new(config);
+    let answer = sqs.receive_message().queue_url(url).max_number_of_messages(10).send().await.unwrap();
+    let bodies = answer.messages.unwrap_or_default().into_iter().map(|message| message.body.unwrap());
+    bodies.map(|body| serde_json::from_str(&body).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_reaches_whom_its_attributes_concern_once_and_in_order() {
+    let (config, settings) = (emulator().config().await, fresh_settings(fresh_name()));
+    create_table(&config, &settings.table).await;
+    let store: Arc<dyn Store> = Arc::new(DynamoStore::new(&config, &settings));
+    let ((topic, url), installation) = (topic(&config).await, settings.installation);
+    let publisher = SnsPublisher::new(&config, PublisherSettings { topic }, &installation, store.clone());
+    for event in [
+        event(1, EventKind::RunFailed),
+        event(1, EventKind::RunFailed),
+        event(2, EventKind::RunApplied),
+        event(3, EventKind::DriftDetected),
+    ] {
+        publisher.publish(&event).await.unwrap();
+    }
+    let events = received(&config, &url).await;
+    let types: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["dev.yuba.run.failed", "dev.yuba.drift.detected"]);
+    assert_eq!(events[1]["sequence"], "000000000003");
+    let stored = store.get(&Key::event(StackId(Ulid::from_parts(1, 1)), 2)).await.unwrap();
+    assert_eq!(stored.unwrap().body["message"], "a fact");
+}
