@@ -4,9 +4,11 @@ CARGO ?= cargo
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 DATA ?= .yuba/data
 LISTEN ?= 127.0.0.1:8420
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long schema bench deny fmt clean
+.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long fuzz schema bench deny fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,11 +45,16 @@ test-aws: setup ## test the ports on AWS against an emulator, which is installed
 	@tests/aws/setup.sh
 	$(CARGO) test --locked --workspace --test aws
 
-simulate: ## simulate a million steps with faults; SEED=n tells the shortest history of one that fails
-	$(CARGO) run --locked --quiet -p yuba-simulation -- $(if $(SEED),--seed $(SEED))
+# PLANT="some of its words" plants one of the faults that `--mutations` lists.
+simulate: ## simulate a million steps with faults; SEED=n tells the shortest history of one that fails, SVG=file draws it
+	$(CARGO) run --locked --quiet -p yuba-simulation -- $(addprefix --seed ,$(SEED)) $(addprefix --svg ,$(SVG)) \
+		$(if $(PLANT),--planted "$(PLANT)")
 
 simulate-long: ## simulate a hundred million steps
 	$(CARGO) run --locked --quiet -p yuba-simulation -- --steps 100000000
+
+fuzz: setup ## look for inputs that break what reads from outside; FUZZ_SECONDS=60 for each of FUZZ_TARGETS
+	tests/fuzz/fuzz.sh $(TARGET) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 schema: ## write the JSON Schema of the manifests and the OpenAPI description anew
 	$(CARGO) run --locked -p yuba-core --example schema

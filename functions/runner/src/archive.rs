@@ -1,12 +1,14 @@
 //! Packed trees: `.tar.zst`, written fast, read with suspicion.
 //!
 //! What is unpacked must stay within its directory: absolute names, `..`, links that lead out and entries that are
-//! neither file, folder nor symbolic link are refused. So is more than a disk should be asked to hold: a few kilobytes of
-//! archive can name terabytes.
+//! neither file, folder nor symbolic link are refused. So is more than a disk should be asked to hold, or than memory
+//! can hold of names: a few kilobytes of archive can name terabytes.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use tar::{Archive, Builder, EntryType};
 
@@ -15,19 +17,24 @@ const LEVEL: i32 = 1;
 
 /// How much is unpacked at most.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+pub struct Bounds {
     /// Files, folders and links.
-    entries: u64,
+    pub entries: u64,
+    /// Bytes of all their names together, which are held in memory.
+    pub names: u64,
     /// Bytes of all files together.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 /// Far more than any repository of code holds.
-const BOUNDS: Bounds = Bounds { entries: 2_000_000, bytes: 32 << 30 };
+const BOUNDS: Bounds = Bounds { entries: 2_000_000, names: 256 << 20, bytes: 32 << 30 };
+
+/// Bytes that stand between two files at most: what tells of the second, a long name for one, is held in memory.
+const BETWEEN: u64 = 1 << 20;
 
 /// Why an archive was not unpacked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum UnpackError {
+pub enum UnpackError {
     /// It could not be read or written out.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -45,6 +52,9 @@ pub(crate) enum UnpackError {
     /// It holds too many entries.
     #[error("it holds more than {0} files and folders: leave out what no plan needs")]
     TooMany(u64),
+    /// Its names are too long.
+    #[error("the names of its files take more than {} MiB: leave out what no plan needs", .0 >> 20)]
+    LongNames(u64),
     /// Its files are too large.
     #[error("its files take more than {} MiB with `{}`: leave out what no plan needs", .bytes >> 20, .path.display())]
     TooLarge {
@@ -63,23 +73,25 @@ pub(crate) fn unpack(from: impl Read, into: &Path) -> Result<Vec<PathBuf>, Unpac
     unpack_within(BOUNDS, from, into)
 }
 
-fn unpack_within(bounds: Bounds, from: impl Read, into: &Path) -> Result<Vec<PathBuf>, UnpackError> {
+/// The same, within bounds of the caller's.
+pub fn unpack_within(bounds: Bounds, from: impl Read, into: &Path) -> Result<Vec<PathBuf>, UnpackError> {
     let mut left = bounds;
-    let mut archive = Archive::new(zstd::Decoder::new(from)?);
+    let allowed = Rc::new(Cell::new(BETWEEN));
+    let mut archive = Archive::new(Allowed { from: zstd::Decoder::new(from)?, left: Rc::clone(&allowed) });
     archive.set_preserve_permissions(true);
     archive.set_overwrite(true);
     let (mut unpacked, mut links) = (Vec::new(), Vec::new());
     for entry in archive.entries()? {
-        let mut entry = entry?;
+        let told = |error: io::Error| {
+            if allowed.get() == 0 { UnpackError::LongNames(BETWEEN) } else { error.into() }
+        };
+        let mut entry = entry.map_err(told)?;
         let path = entry.path()?.into_owned();
         if leaves(&path) {
             return Err(UnpackError::Outside(path));
         }
-        left.entries = left.entries.checked_sub(1).ok_or(UnpackError::TooMany(bounds.entries))?;
-        let Some(bytes) = left.bytes.checked_sub(entry.size()) else {
-            return Err(UnpackError::TooLarge { path, bytes: bounds.bytes });
-        };
-        left.bytes = bytes;
+        left.take(bounds, &path, entry.size())?;
+        allowed.set(entry.size().saturating_add(BETWEEN));
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Directory | EntryType::Continuous => {}
             EntryType::XGlobalHeader => continue,
@@ -107,21 +119,53 @@ fn read_to_end(archive: Archive<impl Read>) -> io::Result<()> {
     io::copy(&mut archive.into_inner(), &mut io::sink()).map(drop)
 }
 
-/// What is wrong with an archive, whatever it holds; `None` where it can be read to its end.
+/// What is wrong with an archive, whatever it holds; `None` where it can be read to its end, or holds more between two
+/// files than is read.
 pub(crate) fn damage(from: impl Read) -> Option<io::Error> {
+    let left = Rc::new(Cell::new(BETWEEN));
     let read = || {
-        let mut archive = Archive::new(zstd::Decoder::new(from)?);
+        let mut archive = Archive::new(Allowed { from: zstd::Decoder::new(from)?, left: Rc::clone(&left) });
         for entry in archive.entries()? {
-            entry?;
+            left.set(entry?.size().saturating_add(BETWEEN));
         }
         read_to_end(archive)
     };
-    read().err()
+    read().err().filter(|_| left.get() > 0)
+}
+
+impl Bounds {
+    /// Takes away what an entry needs.
+    fn take(&mut self, all: Self, path: &Path, size: u64) -> Result<(), UnpackError> {
+        self.entries = self.entries.checked_sub(1).ok_or(UnpackError::TooMany(all.entries))?;
+        let name = path.as_os_str().len() as u64;
+        self.names = self.names.checked_sub(name).ok_or(UnpackError::LongNames(all.names))?;
+        let too_large = || UnpackError::TooLarge { path: path.to_owned(), bytes: all.bytes };
+        self.bytes = self.bytes.checked_sub(size).ok_or_else(too_large)?;
+        Ok(())
+    }
+}
+
+/// Reads no further than is allowed.
+struct Allowed<From> {
+    from: From,
+    left: Rc<Cell<u64>>,
+}
+
+impl<From: Read> Read for Allowed<From> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other("more bytes than may stand here"));
+        }
+        let count = self.from.by_ref().take(self.left.get()).read(into)?;
+        self.left.set(self.left.get() - count as u64);
+        Ok(count)
+    }
 }
 
 /// The content of an archive's first entry, if that has this name.
 pub(crate) fn first(from: impl Read, name: &str) -> io::Result<Option<Vec<u8>>> {
-    let mut archive = Archive::new(zstd::Decoder::new(from)?);
+    let left = Rc::new(Cell::new(BOUNDS.names));
+    let mut archive = Archive::new(Allowed { from: zstd::Decoder::new(from)?, left });
     let Some(entry) = archive.entries()?.next() else { return Ok(None) };
     let mut entry = entry?;
     if entry.path()? != Path::new(name) {
@@ -277,13 +321,31 @@ mod tests {
             error.to_string()
         };
         assert_eq!(
-            refusal(Bounds { entries: 2, bytes: 6 << 20 }),
+            refusal(Bounds { entries: 2, ..BOUNDS }),
             "it holds more than 2 files and folders: leave out what no plan needs"
         );
         assert_eq!(
-            refusal(Bounds { entries: 3, bytes: (6 << 20) - 1 }),
+            refusal(Bounds { bytes: (6 << 20) - 1, ..BOUNDS }),
             "its files take more than 5 MiB with `c`: leave out what no plan needs"
         );
+        assert_eq!(
+            refusal(Bounds { names: 2, ..BOUNDS }),
+            "the names of its files take more than 0 MiB: leave out what no plan needs"
+        );
+    }
+
+    #[test]
+    fn a_name_without_end_is_not_read() {
+        let packed = archive(|builder| {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(EntryType::GNULongName);
+            header.set_size(64 << 20);
+            header.set_cksum();
+            builder.append(&header, io::repeat(b'a').take(64 << 20)).unwrap();
+        });
+        let directory = tempfile::tempdir().unwrap();
+        let error = unpack(packed.as_slice(), directory.path()).unwrap_err();
+        assert!(matches!(error, UnpackError::LongNames(BETWEEN)), "{error}");
     }
 
     #[test]

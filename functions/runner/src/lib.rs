@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+pub mod archive;
+
 mod apply;
-mod archive;
 mod attempt;
 mod backend;
 mod classify;

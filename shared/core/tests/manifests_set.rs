@@ -181,6 +181,30 @@ fn an_alias_bomb_is_refused() {
 }
 
 #[test]
+fn aliases_copy_no_more_text_and_nest_no_deeper_than_a_file_may() {
+    let told_of = |text: String| told(&read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }]));
+    let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), vec!["*a"; 60].join(", "));
+    insta::assert_snapshot!(told_of(long), @r#"
+    used: 
+    m.yaml:2:165: error: anchors and aliases copy more than 4 MiB of text
+    "#);
+    let nest = |inner: &str| format!("{}{inner}{}", "[".repeat(50), "]".repeat(50));
+    let deep = format!("a: &a {}\nb: {}\n", nest("x"), nest("*a"));
+    insta::assert_snapshot!(told_of(deep), @r#"
+    used: 
+    m.yaml:2:54: error: nested deeper than 64 levels
+    "#);
+}
+
+#[test]
+fn documents_without_a_line_between_them_are_read() {
+    let text =
+        format!("{}...\n{}", SOURCE.trim_start_matches("---\n"), stack("a", "").trim_start_matches("---\n"));
+    let set = read_set(&[ManifestFile { path: "m.yaml".to_owned(), text }]);
+    assert_eq!((set.sources.len(), set.stacks.len()), (1, 1), "{:?}", set.findings);
+}
+
+#[test]
 fn a_list_is_read_as_its_items() {
     let item = |name: &str| {
         format!(

@@ -10,12 +10,14 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
 use super::finding::Spot;
 use super::scalar;
-use super::yaml::{Document, Entry, Fault, Node, Tree};
+use super::yaml::{Document, Entry, Extent, Fault, Node, Tree};
 
 /// How deep lists and mappings may lie in each other.
 const MAX_DEPTH: usize = 64;
 /// How many nodes the anchors and aliases of one document may copy.
 const MAX_COPIES: usize = 100_000;
+/// How many MiB of text they may copy.
+const MAX_COPIED_MIB: usize = 4;
 
 /// Reads all documents of a file. Empty documents are left out.
 pub(super) fn read(text: &str) -> Vec<Document> {
@@ -108,6 +110,7 @@ struct Builder<'text> {
     faults: Vec<Fault>,
     anchors: BTreeMap<usize, Node>,
     copies_left: usize,
+    bytes_left: usize,
 }
 
 impl<'text> Builder<'text> {
@@ -121,6 +124,7 @@ impl<'text> Builder<'text> {
             faults: Vec::new(),
             anchors: BTreeMap::new(),
             copies_left: MAX_COPIES,
+            bytes_left: MAX_COPIED_MIB << 20,
         }
     }
 
@@ -178,7 +182,9 @@ impl<'text> Builder<'text> {
         self.anchors.clear();
         let empty = root.as_ref().is_none_or(|node| matches!(node.tree, Tree::Null));
         if !empty || !faults.is_empty() {
-            self.documents.push(Document { root, faults, text: self.text.to_owned() });
+            // Only a document without a tree is guessed at; of the others one text may hold thousands.
+            let text = if root.is_none() { self.text.to_owned() } else { String::new() };
+            self.documents.push(Document { root, faults, text });
         }
     }
 
@@ -217,7 +223,7 @@ impl<'text> Builder<'text> {
 
     fn open(&mut self, frame: Frame, spot: Spot) -> Result<(), Abandoned> {
         if self.frames.len() >= MAX_DEPTH {
-            return self.abandon(spot, &format!("nested deeper than {MAX_DEPTH} levels"));
+            return self.too_deep(spot);
         }
         if let Some(Frame::Map { map, .. }) = self.frames.last()
             && map.key.is_none()
@@ -267,7 +273,10 @@ impl<'text> Builder<'text> {
             return self.abandon(spot, "the alias stands inside its own anchor");
         };
         let node = node.clone();
-        self.spend(node.size(), spot)?;
+        self.spend(&node, spot)?;
+        if self.frames.len() + node.extent().depth > MAX_DEPTH {
+            return self.too_deep(spot);
+        }
         if let Some(Frame::Map { map, .. }) = self.frames.last_mut()
             && map.key.is_none()
         {
@@ -278,18 +287,28 @@ impl<'text> Builder<'text> {
         self.put(node, 0)
     }
 
-    fn spend(&mut self, copies: usize, spot: Spot) -> Result<(), Abandoned> {
-        if copies > self.copies_left {
+    /// Takes a copy out of the document's budget.
+    fn spend(&mut self, copied: &Node, spot: Spot) -> Result<(), Abandoned> {
+        let Extent { values, bytes, .. } = copied.extent();
+        let Some(copies_left) = self.copies_left.checked_sub(values) else {
             return self.abandon(spot, &format!("anchors and aliases make more than {MAX_COPIES} values"));
-        }
-        self.copies_left -= copies;
+        };
+        let Some(bytes_left) = self.bytes_left.checked_sub(bytes) else {
+            let message = format!("anchors and aliases copy more than {MAX_COPIED_MIB} MiB of text");
+            return self.abandon(spot, &message);
+        };
+        (self.copies_left, self.bytes_left) = (copies_left, bytes_left);
         Ok(())
+    }
+
+    fn too_deep(&mut self, spot: Spot) -> Result<(), Abandoned> {
+        self.abandon(spot, &format!("nested deeper than {MAX_DEPTH} levels"))
     }
 
     /// Lays a finished value where it belongs: in the innermost list or mapping, or as the document's root.
     fn put(&mut self, node: Node, anchor: usize) -> Result<(), Abandoned> {
         if anchor > 0 {
-            self.spend(node.size(), node.spot)?;
+            self.spend(&node, node.spot)?;
             self.anchors.insert(anchor, node.clone());
         }
         match self.frames.last_mut() {

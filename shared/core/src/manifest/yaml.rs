@@ -44,7 +44,7 @@ pub(super) struct Fault {
 pub(super) struct Document {
     pub(super) root: Option<Node>,
     pub(super) faults: Vec<Fault>,
-    /// The part of the file that it was cut from.
+    /// The part of the file that it was cut from, where it has no root.
     pub(super) text: String,
 }
 
@@ -107,13 +107,39 @@ impl Node {
         node.spot
     }
 
-    /// How many values this is with all that lies in it.
-    pub(super) fn size(&self) -> usize {
-        let inner: usize = match &self.tree {
-            Tree::List(items) => items.iter().map(Self::size).sum(),
-            Tree::Map(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
-            _ => 0,
-        };
-        inner.saturating_add(1)
+    /// How much this is with all that lies in it.
+    pub(super) fn extent(&self) -> Extent {
+        match &self.tree {
+            Tree::Text(text) => Extent { bytes: text.len(), ..Extent::SCALAR },
+            Tree::List(items) => Extent::around(items.iter().map(Self::extent)),
+            Tree::Map(entries) => Extent::around(entries.iter().map(|entry| {
+                let value = entry.value.extent();
+                Extent { bytes: value.bytes + entry.key.len(), ..value }
+            })),
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) => Extent::SCALAR,
+        }
+    }
+}
+
+/// How much a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// How many values.
+    pub(super) values: usize,
+    /// How many bytes of text.
+    pub(super) bytes: usize,
+    /// How deep lists and mappings lie in each other.
+    pub(super) depth: usize,
+}
+
+impl Extent {
+    const SCALAR: Self = Self { values: 1, bytes: 0, depth: 0 };
+
+    fn around(inner: impl Iterator<Item = Self>) -> Self {
+        inner.fold(Self { depth: 1, ..Self::SCALAR }, |all, one| Self {
+            values: all.values + one.values,
+            bytes: all.bytes + one.bytes,
+            depth: all.depth.max(one.depth + 1),
+        })
     }
 }
