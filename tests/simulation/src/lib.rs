@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod chance;
+mod chart;
 mod faults;
 mod history;
+mod lane;
 mod mutation;
 mod oracle;
 mod outcome;
@@ -15,7 +17,9 @@ mod shrink;
 mod simulation;
 mod world;
 
-pub use history::{Entry, Keeping};
+pub use chart::chart;
+pub use history::{Arrow, Entry, Keeping, Mark, Sign};
+pub use lane::Lane;
 pub use mutation::Mutation;
 pub use oracle::Violation;
 pub use outcome::{Outcome, Turn};

@@ -1,6 +1,8 @@
 //! `yuba-simulation`: simulates many worlds, or one again and tells its shortest history in words.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +10,9 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use yuba_simulation::{Caught, Keeping, MOST_WORLDS, Mutation, Outcome, catch, shrink, simulate, turns_of};
+use yuba_simulation::{
+    Caught, Keeping, MOST_WORLDS, Mutation, Outcome, catch, chart, shrink, simulate, turns_of,
+};
 
 /// How many tries shrinking takes at most.
 const MOST_TRIES: usize = 600;
@@ -34,9 +38,12 @@ struct Arguments {
     /// Plant each fault that oracles must catch, and tell how many steps that takes.
     #[arg(long)]
     mutations: bool,
-    /// Plant only those whose words hold this.
-    #[arg(long, default_value = "")]
-    planted: String,
+    /// Plant only those whose words hold this; with a seed, plant the one there.
+    #[arg(long)]
+    planted: Option<String>,
+    /// Draw the history of the seed as a sequence chart, into this file.
+    #[arg(long, requires = "seed")]
+    svg: Option<PathBuf>,
     /// Tell how the runs ended.
     #[arg(long)]
     states: bool,
@@ -125,24 +132,51 @@ fn simulate_on(arguments: &Arguments, totals: &Totals, next: &AtomicU64) -> Opti
 #[expect(clippy::print_stdout, reason = "the table is for people")]
 fn plant(arguments: &Arguments) -> ExitCode {
     let mut left = 0;
-    for mutation in Mutation::ALL.iter().filter(|mutation| mutation.words().contains(&arguments.planted)) {
+    for mutation in planted(arguments) {
         let caught = catch(*mutation, arguments.turns, MOST_WORLDS);
         left += u32::from(caught.is_none());
-        let caught = caught.map_or("not caught".to_owned(), |Caught { steps, violation, .. }| {
-            format!("{steps} | {violation}")
+        let caught = caught.map_or("not caught".to_owned(), |Caught { seed, steps, violation }| {
+            format!("{steps} | seed {seed}: {violation}")
         });
         println!("| {} | {caught} |", mutation.words());
     }
     if left == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// What stands over a chart.
+fn title(seed: u64, mutation: Option<Mutation>, outcome: &Outcome) -> String {
+    let planted = mutation.map(|mutation| format!(", planted: {}", mutation.words())).unwrap_or_default();
+    let violation = outcome.violation.as_ref().map_or("nothing is violated".to_owned(), ToString::to_string);
+    format!("seed {seed}{planted}: {violation}")
+}
+
+/// The faults that are to be planted.
+fn planted(arguments: &Arguments) -> impl Iterator<Item = &'static Mutation> {
+    let words = arguments.planted.as_deref().unwrap_or_default();
+    Mutation::ALL.iter().filter(move |mutation| mutation.words().contains(words))
+}
+
 /// Tells one seed's history.
-#[expect(clippy::print_stdout, reason = "the history is for people")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the history is for people")]
 fn tell(seed: u64, arguments: &Arguments) -> ExitCode {
+    let mutation = match arguments.planted.as_ref().map(|_| planted(arguments).next()) {
+        None => None,
+        Some(Some(mutation)) => Some(*mutation),
+        Some(None) => {
+            eprintln!("no fault that can be planted says that; `--mutations` lists all of them");
+            return ExitCode::FAILURE;
+        }
+    };
     let turns = turns_of(seed, arguments.turns);
-    let mut outcome = simulate(seed, None, &turns, Keeping::Everything);
+    let mut outcome = simulate(seed, mutation, &turns, Keeping::Everything);
     if outcome.violation.is_some() && !arguments.whole {
-        outcome = shrink(seed, None, turns, MOST_TRIES).outcome;
+        outcome = shrink(seed, mutation, turns, MOST_TRIES).outcome;
+    }
+    if let Some(file) = &arguments.svg
+        && let Err(error) = fs::write(file, chart(&title(seed, mutation, &outcome), &outcome))
+    {
+        eprintln!("{} cannot be written: {error}", file.display());
+        return ExitCode::FAILURE;
     }
     if outcome.violation.is_some() || arguments.whole {
         for entry in &outcome.history {

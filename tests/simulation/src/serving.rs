@@ -19,9 +19,10 @@ use yuba_source::SourceSettings;
 use yuba_tasks::{TaskSettings, TasksState};
 use yuba_webhook::{Webhook, WebhookSettings};
 
+use crate::history::{Mark, Sign};
 use crate::mutation::Mutation;
 use crate::process::Doing;
-use crate::world::{Answer, World};
+use crate::world::{Answer, Asked, World};
 
 /// The token of the API.
 pub(crate) const TOKEN: &str = "the token of a simulated installation";
@@ -108,12 +109,7 @@ async fn acknowledge(
 }
 
 /// Answers one request.
-pub(crate) fn server(
-    world: &World,
-    routes: &Router,
-    request: Request<Body>,
-    (answer, is_answer_lost): (u64, bool),
-) -> Doing {
+pub(crate) fn server(world: &World, routes: &Router, request: Request<Body>, asked: Asked) -> Doing {
     let (world, routes) = (world.clone(), routes.clone());
     Box::pin(async move {
         let Ok(response) = routes.oneshot(request).await;
@@ -121,11 +117,11 @@ pub(crate) fn server(
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         let mut state = world.state();
-        state.note(|| {
-            format!("answers {status}{}", if is_answer_lost { " — the answer is lost" } else { "" })
-        });
-        if !is_answer_lost {
-            state.answers.insert(answer, Answer { status, body });
+        let (mark, lost) =
+            if asked.is_answer_lost { (Mark::Fault, " — the answer is lost") } else { (Mark::Plain, "") };
+        state.note_as(Sign::to(asked.by).marked(mark), || format!("answers {status}{lost}"));
+        if !asked.is_answer_lost {
+            state.answers.insert(asked.answer, Answer { status, body });
         }
     })
 }

@@ -12,7 +12,8 @@ use yuba_source::SourceSettings;
 
 use crate::chance::Chance;
 use crate::faults::Rates;
-use crate::history::Keeping;
+use crate::history::{Keeping, Mark, Sign};
+use crate::lane::Lane;
 use crate::mutation::Mutation;
 use crate::oracle::Violation;
 use crate::outcome::{Outcome, Turn};
@@ -206,13 +207,13 @@ impl Simulation {
             state.wait = Wait::Turn;
             let (crash, sleep) = (state.rates.crash, state.rates.sleep);
             if process.may_crash() && state.goes_wrong(crash) {
-                state.note(|| "crashes".to_owned());
+                state.note_as(Sign::fault(), || "crashes".to_owned());
                 state.alive.remove(&id);
                 return;
             }
             if process.may_crash() && state.goes_wrong(sleep) {
                 let until = state.now + Span(state.chance.between(1_000, 1_200_000));
-                state.note(|| format!("sleeps until {until}"));
+                state.note_as(Sign::fault(), || format!("sleeps until {until}"));
                 process.wait = Wait::Until(until);
                 drop(state);
                 self.processes.insert(id, process);
@@ -243,13 +244,19 @@ impl Simulation {
         let rate = state.rates.kill;
         self.processes.retain(|id, _| state.alive.contains(id));
         if state.chance.permille(20) && state.goes_wrong(rate) {
-            let tasks: Vec<_> = self.processes.values().filter_map(|process| process.kind.task()).collect();
-            if let Some(attempt) = state.chance.one_of(&tasks).copied() {
-                "the world".clone_into(&mut state.current.name);
-                state.note(|| format!("kills the task of {attempt}"));
-                state.task_ended(attempt, "signal 9");
-            }
+            drop(state);
+            self.kill_a_task();
         }
+    }
+
+    fn kill_a_task(&self) {
+        let mut state = self.world.state();
+        let tasks: Vec<_> = self.processes.values().filter_map(|process| process.kind.task()).collect();
+        let Some(attempt) = state.chance.one_of(&tasks).copied() else { return };
+        "the world".clone_into(&mut state.current.name);
+        let sign = Sign::to(Lane::Task).marked(Mark::Fault);
+        state.note_as(sign, || format!("kills the task of {attempt}"));
+        state.task_ended(attempt, "signal 9");
     }
 
     fn receive(&mut self) {
@@ -261,8 +268,12 @@ impl Simulation {
             group.and_then(|group| state.line.take(&group, now))
         };
         let Some((queue, received)) = received else { return };
+        let message = received.message.deduplication_id();
         let (name, doing) = serving::worker(&self.world, &self.ports, &self.sources, (queue, received));
-        self.start(&name, Kind::Worker, |_| doing);
+        let id = self.start(&name, Kind::Worker, |_| doing);
+        let mut state = self.world.state();
+        state.current.name = format!("{name} #{id}");
+        state.note_as(Sign::from(Lane::Queue), || format!("receives {message}"));
     }
 
     fn tick(&mut self) {
@@ -306,8 +317,8 @@ impl Simulation {
 
     fn start_process(&mut self, spawn: Spawn) {
         match spawn {
-            Spawn::Request { request, answer, path, is_answer_lost } => {
-                let doing = serving::server(&self.world, &self.routes, *request, (answer, is_answer_lost));
+            Spawn::Request { request, path, asked } => {
+                let doing = serving::server(&self.world, &self.routes, *request, asked);
                 self.start(&format!("server {path}"), Kind::Server, |_| doing);
             }
             Spawn::Task { start } => {

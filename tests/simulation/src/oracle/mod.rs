@@ -17,6 +17,7 @@ use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
 
+use crate::history::{Mark, Sign};
 use crate::world::State;
 
 /// Something happened that must not.
@@ -73,7 +74,8 @@ struct Meant {
 impl State {
     /// Something happened that must not. The first is kept.
     pub(crate) fn violated(&mut self, invariant: u8, what: String) {
-        self.note(|| format!("VIOLATION of invariant {invariant}: {what}"));
+        let sign = Sign::default().marked(Mark::Violation);
+        self.note_as(sign, || format!("VIOLATION of invariant {invariant}: {what}"));
         self.oracle.violation.get_or_insert(Violation { invariant, what });
     }
 }

@@ -15,6 +15,8 @@ use yuba_ports::Item;
 use yuba_ports::records::Versioned;
 
 use crate::chance::Chance;
+use crate::history::Sign;
+use crate::lane::Lane;
 use crate::process::Doing;
 use crate::serving::SECRET;
 use crate::world::World;
@@ -124,7 +126,9 @@ impl People {
         self.infra.remember();
         let salt = state.number();
         let commit = state.git.commit(URL, "main", self.infra.files(), (who, salt));
-        state.note(|| format!("pushes {}: {what}", commit.id.as_str().get(..10).unwrap_or_default()));
+        state.note_as(Sign::to(Lane::GitHost), || {
+            format!("pushes {}: {what}", commit.id.as_str().get(..10).unwrap_or_default())
+        });
     }
 
     /// The branch is forced back to a commit it led to before.
@@ -134,7 +138,7 @@ impl People {
             let pushed = state.git.pushed.clone();
             let (_, commit) = state.chance.one_of(&pushed)?.clone();
             state.git.lead(URL, "main", commit.clone());
-            state.note(|| {
+            state.note_as(Sign::to(Lane::GitHost), || {
                 format!("forces the branch to {}", commit.id.as_str().get(..10).unwrap_or_default())
             });
             state.git.files(&commit.tree)?
@@ -148,7 +152,7 @@ impl People {
         {
             let mut state = world.state();
             match state.git.delete(URL, "main") {
-                Some(_) => state.note(|| "deletes the branch".to_owned()),
+                Some(_) => state.note_as(Sign::to(Lane::GitHost), || "deletes the branch".to_owned()),
                 None => self.commit(&mut state, who, "the branch is made again"),
             }
         }
@@ -174,7 +178,7 @@ fn drift(world: &World) -> Option<(String, Doing)> {
     let resources: Vec<String> = state.cloud.place(&address).real.keys().cloned().collect();
     let resource = state.chance.one_of(&resources)?.clone();
     let value = format!("by hand {}", state.number());
-    state.note(|| format!("changes {resource} of {address} by hand"));
+    state.note_as(Sign::to(Lane::Cloud), || format!("changes {resource} of {address} by hand"));
     state.cloud.place(&address).real.insert(resource, value);
     None
 }
@@ -185,7 +189,7 @@ fn write_secret(world: &World) -> Option<(String, Doing)> {
         let mut state = world.state();
         let name = format!("outputs-{}", state.chance.below(4));
         let value = format!("value {}", state.number());
-        state.note(|| format!("writes secret {name}"));
+        state.note_as(Sign::to(Lane::Secrets), || format!("writes secret {name}"));
         (SecretName::new("default", name), value)
     };
     world.secrets().set(ValuesKind::Secret, &name, &[("id", value.as_str())]);

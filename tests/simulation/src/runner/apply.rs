@@ -7,6 +7,8 @@ use yuba_ports::{Blobs, PutMode};
 
 use super::plan::{Pushed, locked, place};
 use super::{Attempt, Ended, failed};
+use crate::history::{Mark, Sign};
+use crate::lane::Lane;
 use crate::world::cloud::{Lock, PlanFile};
 
 impl Attempt {
@@ -75,11 +77,12 @@ impl Attempt {
             let rate = state.rates.cloud;
             if state.goes_wrong(rate / 2) {
                 let what = format!("{}: the cloud refuses", change.address);
+                state.note_as(Sign::to(Lane::Cloud).marked(Mark::Fault), || what.clone());
                 return Err(Box::new(failed(FailureClass::Transient, what)));
             }
             let who = (self.id, self.process);
             state.act(&file.place, who);
-            state.note(|| format!("changes {}", change.address));
+            state.note_as(Sign::to(Lane::Cloud), || format!("changes {}", change.address));
             state.cloud.place(&file.place).change(change);
         }
         Ok(())
@@ -139,7 +142,7 @@ impl Attempt {
         let mut state = self.world.state();
         let id = format!("lock-{}", state.number());
         let taken = state.cloud.place(&address).take_lock(id, self.id, self.process);
-        state.note(|| match &taken {
+        state.note_as(Sign::to(Lane::Cloud), || match &taken {
             Ok(()) => format!("locks {address}"),
             Err(held) => format!("finds {address} locked by {}", held.attempt),
         });

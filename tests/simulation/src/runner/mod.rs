@@ -18,6 +18,7 @@ use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, Rep
 use yuba_core::time::Span;
 use yuba_ports::StartTask;
 
+use crate::history::Sign;
 use crate::world::World;
 
 /// How long a claim is tried while the server is away.
@@ -101,7 +102,7 @@ impl Attempt {
         }
         let rate = self.world.state().rates.kill;
         if self.world.state().goes_wrong(rate) {
-            return self.world.state().note(|| "ends without a report".to_owned());
+            return self.world.state().note_as(Sign::fault(), || "ends without a report".to_owned());
         }
         let request = ReportRequest { schema: 1, attempt: self.id, report };
         let token = SecretString::from(self.token.clone());

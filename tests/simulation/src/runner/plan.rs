@@ -12,6 +12,8 @@ use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_ports::{Blobs, PutMode};
 
 use super::{Attempt, Ended, failed};
+use crate::history::Sign;
+use crate::lane::Lane;
 use crate::world::cloud::{Lock, PlanFile, Resources, difference};
 use crate::world::git::{Files, closure};
 
@@ -69,7 +71,7 @@ impl Attempt {
             let what = format!("{} released a lock whose holder {} lives", self.id, lock.attempt);
             state.violated(7, what);
         }
-        state.note(|| format!("releases lock {id}"));
+        state.note_as(Sign::to(Lane::Cloud), || format!("releases lock {id}"));
         let found = held.is_some();
         if found {
             state.cloud.place(&place).lock = None;
@@ -95,7 +97,9 @@ impl Attempt {
         if fits {
             (place.lineage, place.serial, place.state) = (pushed.lineage, pushed.serial, pushed.resources);
         }
-        state.note(|| format!("pushes {key}: {}", if fits { "taken" } else { "refused as older" }));
+        state.note_as(Sign::to(Lane::Cloud), || {
+            format!("pushes {key}: {}", if fits { "taken" } else { "refused as older" })
+        });
         drop(state);
         self.end_acting();
         if fits { Ok(()) } else { Err(Box::new(failed(FailureClass::Refused, "the state is older"))) }

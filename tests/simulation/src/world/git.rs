@@ -21,6 +21,7 @@ use yuba_source::{Checkout, Git, Mend, SeenClosure, Trouble, Work, Worked};
 use super::World;
 use super::gate::gate;
 use crate::faults::Fault;
+use crate::lane::Lane;
 
 /// Texts by path.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -142,7 +143,7 @@ impl Git for World {
     ) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError> {
         gate().await;
         let mut state = self.state();
-        let fault = state.fault(|| format!("fetches {}", spec.url), super::Call::Refusing);
+        let fault = state.fault(Lane::GitHost, super::Call::Refusing, || format!("fetches {}", spec.url));
         match fault {
             Some(Fault::Throttled | Fault::Failed | Fault::AnswerLost) => {
                 return Ok(Err(Trouble { message: "the host does not answer".to_owned(), mend: Mend::Time }));
@@ -217,7 +218,7 @@ impl Checkout for CheckedOut {
     }
 
     async fn manifests(&self, directory: &str) -> Result<Result<Vec<ManifestFile>, Trouble>, PortError> {
-        self.world.call(|| "reads manifests".to_owned(), async { Ok(()) }).await?;
+        self.world.call(Lane::GitHost, || "reads manifests".to_owned(), async { Ok(()) }).await?;
         let prefix = format!("{directory}/");
         let files = self.files.iter().filter(|(path, _)| path.starts_with(&prefix));
         Ok(Ok(files.map(|(path, text)| ManifestFile { path: path.clone(), text: text.clone() }).collect()))

@@ -26,7 +26,8 @@ use yuba_ports::{PortError, Ports, StartTask, Write};
 
 use crate::chance::Chance;
 use crate::faults::{Fault, Rates, THROTTLE};
-use crate::history::{History, Keeping};
+use crate::history::{History, Keeping, Mark, Sign};
+use crate::lane::Lane;
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
 use cloud::Cloud;
@@ -106,9 +107,18 @@ pub(crate) enum Wait {
 /// A process that is to be started.
 pub(crate) enum Spawn {
     /// A request to a function.
-    Request { request: Box<Request<Body>>, answer: u64, path: String, is_answer_lost: bool },
+    Request { request: Box<Request<Body>>, path: String, asked: Asked },
     /// The task of an attempt.
     Task { start: StartTask },
+}
+
+/// Who waits for an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) by: Lane,
+    /// Its number.
+    pub(crate) answer: u64,
+    pub(crate) is_answer_lost: bool,
 }
 
 /// What is known of when something is due next.
@@ -192,22 +202,24 @@ impl World {
     /// One call of a port: waits at the gate, then does what it is asked, unless a fault comes in between.
     async fn call<T>(
         &self,
+        port: Lane,
         what: impl FnOnce() -> String + Send,
         act: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
         gate().await;
-        let fault = self.state().fault(what, Call::Lasting);
+        let fault = self.state().fault(port, Call::Lasting, what);
         self.with_fault(fault, act).await
     }
 
     /// The same of a port that may also refuse for good, because of what it is asked for.
     async fn ask<T>(
         &self,
+        port: Lane,
         what: impl FnOnce() -> String + Send,
         act: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
         gate().await;
-        let fault = self.state().fault(what, Call::Refusing);
+        let fault = self.state().fault(port, Call::Refusing, what);
         self.with_fault(fault, act).await
     }
 
@@ -283,14 +295,19 @@ impl State {
 
     /// Notes what the process that is polled does.
     pub(crate) fn note(&mut self, what: impl FnOnce() -> String) {
-        self.history.note(self.now, &self.current.name, what);
+        self.note_as(Sign::default(), what);
+    }
+
+    /// Notes what the process that is polled does, and how that is drawn.
+    pub(crate) fn note_as(&mut self, sign: Sign, what: impl FnOnce() -> String) {
+        self.history.note(self.now, &self.current.name, sign, what);
     }
 
     /// Decides whether a call goes wrong, and notes it.
-    fn fault(&mut self, what: impl FnOnce() -> String, call: Call) -> Option<Fault> {
+    fn fault(&mut self, port: Lane, call: Call, what: impl FnOnce() -> String) -> Option<Fault> {
         let fault = self.rates.call(&mut self.chance, call);
         self.faults += u64::from(fault.is_some());
-        self.note(|| match fault {
+        self.note_as(Sign::to(port).marked(Mark::of(fault)), || match fault {
             None => what(),
             Some(fault) => format!("{} — {fault:?}", what()),
         });
@@ -307,11 +324,13 @@ impl State {
     fn send(&mut self, request: Request<Body>, answer: u64) {
         let rate = self.rates.network;
         let path = request.uri().path().to_owned();
+        let sign = Sign::to(Lane::Server);
         if self.goes_wrong(rate) {
-            return self.note(|| format!("{path} — the request is lost"));
+            return self.note_as(sign.marked(Mark::Fault), || format!("{path} — the request is lost"));
         }
+        self.note_as(sign, || path.clone());
         let is_answer_lost = self.goes_wrong(rate);
-        let request = Box::new(request);
-        self.spawn.push(Spawn::Request { request, answer, path, is_answer_lost });
+        let (request, by) = (Box::new(request), Lane::of(&self.current.name));
+        self.spawn.push(Spawn::Request { request, path, asked: Asked { by, answer, is_answer_lost } });
     }
 }

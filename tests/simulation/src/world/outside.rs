@@ -16,6 +16,7 @@ use yuba_ports::{
 };
 
 use super::World;
+use crate::lane::Lane;
 use crate::mutation::Mutation;
 
 #[async_trait]
@@ -25,7 +26,7 @@ impl Queue for World {
             let names: Vec<String> = messages.iter().map(Message::deduplication_id).collect();
             format!("sends {}", names.join(", "))
         };
-        self.call(what, async {
+        self.call(Lane::Queue, what, async {
             let mut state = self.state();
             for message in messages.iter().filter(|message| !state.loses(message)).collect::<Vec<_>>() {
                 state.take_in(message);
@@ -46,7 +47,7 @@ impl Queue for World {
 
     async fn ack(&self, received: &Received) -> Result<(), PortError> {
         let what = || format!("acknowledges {}", received.message.deduplication_id());
-        self.call(what, async {
+        self.call(Lane::Queue, what, async {
             self.state().line.ack(received);
             Ok(())
         })
@@ -55,7 +56,7 @@ impl Queue for World {
 
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
         let what = || format!("gives {} back for {after}", received.message.deduplication_id());
-        self.call(what, async {
+        self.call(Lane::Queue, what, async {
             let mut state = self.state();
             let visible_at = state.now + after;
             state.line.release(received, visible_at);
@@ -80,7 +81,7 @@ impl Publisher for World {
     async fn publish(&self, event: &Event) -> Result<(), PortError> {
         let what = || format!("publishes event {}: {}", event.number, event.message);
         let published = self
-            .ask(what, async {
+            .ask(Lane::Publisher, what, async {
                 let mut state = self.state();
                 if state.mutation != Some(Mutation::EventForgotten) {
                     state.published(event);
@@ -98,11 +99,16 @@ impl Publisher for World {
 #[async_trait]
 impl Secrets for World {
     async fn get(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<SecretValues>, PortError> {
-        self.ask(|| format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
+        self.ask(Lane::Secrets, || format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
     }
 
     async fn version(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<String>, PortError> {
-        self.ask(|| format!("reads the version of {name}"), self.shared.secrets.version(kind, name)).await
+        self.ask(
+            Lane::Secrets,
+            || format!("reads the version of {name}"),
+            self.shared.secrets.version(kind, name),
+        )
+        .await
     }
 
     async fn put(
@@ -111,18 +117,26 @@ impl Secrets for World {
         name: &SecretName,
         values: BTreeMap<String, SecretString>,
     ) -> Result<(), PortError> {
-        self.ask(|| format!("writes values {name}"), self.shared.secrets.put(kind, name, values)).await
+        self.ask(
+            Lane::Secrets,
+            || format!("writes values {name}"),
+            self.shared.secrets.put(kind, name, values),
+        )
+        .await
     }
 
     async fn list(&self, kind: ValuesKind, namespace: Option<&str>) -> Result<Vec<SecretName>, PortError> {
-        self.ask(|| "lists values".to_owned(), self.shared.secrets.list(kind, namespace)).await
+        self.ask(Lane::Secrets, || "lists values".to_owned(), self.shared.secrets.list(kind, namespace)).await
     }
 }
 
 #[async_trait]
 impl Credentials for World {
     async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
-        self.ask(|| format!("takes a role for {}", session.attempt), async { Ok(BTreeMap::new()) }).await
+        self.ask(Lane::Secrets, || format!("takes a role for {}", session.attempt), async {
+            Ok(BTreeMap::new())
+        })
+        .await
     }
 }
 

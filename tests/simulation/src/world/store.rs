@@ -15,11 +15,13 @@ use super::cloud::PlanFile;
 use super::gate::gate;
 use super::{Call, KnownDue, State, World};
 use crate::faults::Fault;
+use crate::history::{Mark, Sign};
+use crate::lane::Lane;
 
 #[async_trait]
 impl Store for World {
     async fn get(&self, key: &Key) -> Result<Option<Item>, PortError> {
-        let item = self.call(|| format!("reads {key}"), self.shared.records.get(key)).await?;
+        let item = self.call(Lane::Store, || format!("reads {key}"), self.shared.records.get(key)).await?;
         Ok(self.state().altered(key, item))
     }
 
@@ -29,7 +31,7 @@ impl Store for World {
         // Only a write that expects something can lose a race.
         let conditional = writes.iter().find(|write| write.expected() != Expected::Any);
         let call = if conditional.is_some() { Call::Commit } else { Call::Lasting };
-        let fault = self.state().fault(|| format!("commits {}", names(&writes)), call);
+        let fault = self.state().fault(Lane::Store, call, || format!("commits {}", names(&writes)));
         if let (Some(Fault::Conflict), Some(lost)) = (fault, conditional) {
             return Ok(Committed::Conflict(lost.key().clone()));
         }
@@ -41,11 +43,11 @@ impl Store for World {
         match &query {
             Query::Partition { partition, .. } => {
                 let what = format!("lists {partition}");
-                self.call(|| what, self.shared.records.query(query)).await
+                self.call(Lane::Store, || what, self.shared.records.query(query)).await
             }
             Query::Index { index, .. } => {
                 let what = format!("lists index {}", index.as_str());
-                self.call(|| what, self.shared.index.query(query)).await
+                self.call(Lane::Store, || what, self.shared.index.query(query)).await
             }
         }
     }
@@ -65,7 +67,7 @@ impl World {
             self.state().wrote_and_indexes(writes);
             self.catch_up().await?;
         } else {
-            self.state().note(|| "the race is lost".to_owned());
+            self.state().note_as(Sign::from(Lane::Store), || "the race is lost".to_owned());
         }
         Ok(committed)
     }
@@ -112,7 +114,9 @@ impl State {
         let rate = self.rates.tamper;
         let plan = serde_json::from_slice::<PlanFile>(bytes).ok().filter(|_| key.ends_with(object::PLAN));
         let Some(mut plan) = plan.filter(|_| self.goes_wrong(rate)) else { return bytes.to_vec() };
-        self.note(|| format!("{key} is exchanged for another plan"));
+        self.note_as(Sign::to(Lane::Blobs).marked(Mark::Fault), || {
+            format!("{key} is exchanged for another plan")
+        });
         plan.changes.truncate(1);
         plan.nonce = 0;
         plan.bytes()
@@ -172,7 +176,7 @@ fn whatever_is_there(write: Write) -> Write {
 impl Blobs for World {
     async fn put(&self, key: &str, bytes: &[u8], mode: PutMode) -> Result<PutOutcome, PortError> {
         let bytes = self.state().tampered(key, bytes);
-        self.call(|| format!("stores {key}"), self.shared.blobs.put(key, &bytes, mode)).await
+        self.call(Lane::Blobs, || format!("stores {key}"), self.shared.blobs.put(key, &bytes, mode)).await
     }
 
     async fn put_file(&self, key: &str, _file: &Path, _mode: PutMode) -> Result<PutOutcome, PortError> {
@@ -180,7 +184,7 @@ impl Blobs for World {
     }
 
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, PortError> {
-        self.call(|| format!("fetches {key}"), self.shared.blobs.get(key)).await
+        self.call(Lane::Blobs, || format!("fetches {key}"), self.shared.blobs.get(key)).await
     }
 
     async fn get_file(&self, key: &str, _file: &Path) -> Result<bool, PortError> {
@@ -188,14 +192,15 @@ impl Blobs for World {
     }
 
     async fn exists(&self, key: &str) -> Result<bool, PortError> {
-        self.call(|| format!("looks for {key}"), self.shared.blobs.exists(key)).await
+        self.call(Lane::Blobs, || format!("looks for {key}"), self.shared.blobs.exists(key)).await
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
-        self.call(|| format!("lists {prefix}"), self.shared.blobs.list(prefix, after, limit)).await
+        self.call(Lane::Blobs, || format!("lists {prefix}"), self.shared.blobs.list(prefix, after, limit))
+            .await
     }
 
     async fn delete(&self, key: &str) -> Result<(), PortError> {
-        self.call(|| format!("deletes {key}"), self.shared.blobs.delete(key)).await
+        self.call(Lane::Blobs, || format!("deletes {key}"), self.shared.blobs.delete(key)).await
     }
 }

@@ -8,6 +8,7 @@ use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::{LaunchOutcome, Launcher, PortError, StartTask, TaskStatus, Write};
 
 use super::{KEY, Spawn, State, World};
+use crate::lane::Lane;
 use crate::mutation::Mutation;
 
 /// What the launcher knows of a task.
@@ -30,7 +31,7 @@ impl Launcher for World {
             let is_forgotten = state.mutation == Some(Mutation::StartForgotten);
             Ok(if is_forgotten { LaunchOutcome::Started } else { state.launch(start) })
         };
-        self.ask(|| format!("starts the task of {attempt}"), started).await
+        self.ask(Lane::Launcher, || format!("starts the task of {attempt}"), started).await
     }
 
     async fn describe(&self, attempt: AttemptId) -> Result<TaskStatus, PortError> {
@@ -45,11 +46,11 @@ impl Launcher for World {
                 Some(Launched::Stopped(how)) => TaskStatus::Stopped { how: how.clone() },
             })
         };
-        self.ask(|| format!("asks after the task of {attempt}"), described).await
+        self.ask(Lane::Launcher, || format!("asks after the task of {attempt}"), described).await
     }
 
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError> {
-        self.ask(|| format!("kills the task of {attempt}"), async {
+        self.ask(Lane::Launcher, || format!("kills the task of {attempt}"), async {
             self.state().kill(attempt, "signal 9");
             Ok(())
         })
