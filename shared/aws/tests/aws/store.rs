@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::{
 use serde_json::json;
 use yuba_aws::{DynamoStore, StoreSettings, table};
 use yuba_core::record::{Index, Key};
-use yuba_ports::{Committed, Expected, Remedy, Store, Write};
+use yuba_ports::{Committed, Expected, Order, Query, Remedy, Store, Write};
 
 use crate::emulator::{emulator, fresh_installation, fresh_name};
 use crate::script::{Script, config_of, losing};
@@ -118,4 +118,26 @@ async fn a_throttled_table_and_a_busy_item_may_be_tried_again() {
     let writes = [1, 2].map(|number| put(&Key::new("p", number.to_string()), Expected::Any, number));
     assert_eq!(store.commit(writes.to_vec()).await.unwrap(), Committed::Done);
     assert_eq!(script.asked().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_that_is_no_longer_its_records_is_passed_over() {
+    let settings = fresh_settings("table");
+    let id = &settings.installation;
+    let item = |sort: &str, place: &str, rest: &str| {
+        format!(
+            r#"{{"pk":{{"S":"{id}#p"}},"sk":{{"S":"{sort}"}},"stacks":{{"S":"{place}\u0000p\u0000{sort}"}}{rest}}}"#
+        )
+    };
+    let rest = r#","version":{"N":"2"},"body":{"S":"{}"}"#;
+    let listed = format!(r#"{{"Items":[{},{}]}}"#, item("1", "old", ""), item("2", "same", ""));
+    let read =
+        format!(r#"{{"Responses":{{"table":[{},{}]}}}}"#, item("2", "same", rest), item("1", "new", rest));
+    let script = Script::start(&[(200, &listed), (200, &read)]).await;
+    let store = DynamoStore::new(&script.config().await, &settings);
+    let (index, prefix, order) = (Index::Stacks, String::new(), Order::Ascending);
+    let page =
+        store.query(Query::Index { index, prefix, up_to: None, order, after: None, limit: 9 }).await.unwrap();
+    let sorts: Vec<&str> = page.items.iter().map(|item| item.key.sort.as_str()).collect();
+    assert_eq!((sorts.as_slice(), page.next), (["2"].as_slice(), None));
 }
