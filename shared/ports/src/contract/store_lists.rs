@@ -114,7 +114,12 @@ async fn index_entries_are_replaced(store: &impl Store) {
     let page = store.query(due("7", None, Order::Ascending, (None, 9))).await.unwrap();
     let expected = [IndexEntry::new(Index::Due, "7"), IndexEntry::new(Index::Stacks, "elsewhere")];
     assert_eq!((page.items[0].indexes.as_slice(), page.items[0].version), (expected.as_slice(), 2));
-    let delete = Write::Delete { key: Key::new("p", "a"), expected: Expected::Any };
+    let key = Key::new("p", "a");
+    store.commit(vec![put(&key, Expected::Version(2), 1)]).await.unwrap();
+    assert_eq!(sorts(store, due("", None, Order::Ascending, (None, 9))).await, [""; 0]);
+    assert_eq!(store.get(&key).await.unwrap().unwrap().indexes, []);
+    fill_due(store, &[("a", "8")]).await;
+    let delete = Write::Delete { key, expected: Expected::Any };
     store.commit(vec![delete]).await.unwrap();
     assert_eq!(sorts(store, due("", None, Order::Ascending, (None, 9))).await, [""; 0]);
 }
