@@ -7,6 +7,7 @@ use yuba_aws::{BlobsSettings, S3Blobs};
 use yuba_ports::{Blobs, PutMode, PutOutcome};
 
 use crate::emulator::{emulator, fresh_installation, fresh_name};
+use crate::script::Script;
 
 /// Creates a bucket.
 pub(crate) async fn create_bucket(config: &SdkConfig, name: &str) {
@@ -41,17 +42,19 @@ async fn a_large_file_goes_up_in_parts_and_is_created_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_fails_is_given_up() {
-    let (config, bucket, directory) = (emulator().config().await, fresh_name(), tempfile::tempdir().unwrap());
-    create_bucket(&config, &bucket).await;
-    let settings = BlobsSettings { bucket: bucket.clone(), key: None };
-    let blobs = S3Blobs::new(&config, settings, &fresh_installation());
-    // A file that the system says is large, and that cannot be read.
-    let file = directory.path().join("unreadable");
-    std::fs::create_dir(&file).unwrap();
-    assert!(blobs.put_file("big", &file, PutMode::Replace).await.is_err());
-    assert!(!blobs.exists("big").await.unwrap());
-    let left = client(&config).list_multipart_uploads().bucket(&bucket).send().await.unwrap();
-    assert!(left.uploads().is_empty());
+    let begun = "<InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>";
+    let script = Script::start(&[(200, begun), (204, "")]).await;
+    let settings = BlobsSettings { bucket: "bucket".to_owned(), key: None };
+    let blobs = S3Blobs::new(&script.config().await, settings, &fresh_installation());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(20_000_000).unwrap();
+    // The script takes no parts: they are larger than what it reads.
+    assert!(blobs.put_file("big", file.path(), PutMode::Replace).await.is_err());
+    let lines = script.lines();
+    assert!(
+        lines.len() == 2 && lines[1].starts_with("DELETE ") && lines[1].contains("uploadId=u1"),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use aws_config::{Region, SdkConfig};
 use aws_sdk_dynamodb::config::Credentials;
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode, Uri};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A service with answers that are given in order.
@@ -21,13 +21,14 @@ pub(crate) struct Script {
 struct Inner {
     answers: VecDeque<(u16, String)>,
     asked: Vec<String>,
+    lines: Vec<String>,
 }
 
 impl Script {
     /// Starts it on a port of its own.
     pub(crate) async fn start(answers: &[(u16, &str)]) -> Self {
         let answers = answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
-        let inner = Arc::new(Mutex::new(Inner { answers, asked: Vec::new() }));
+        let inner = Arc::new(Mutex::new(Inner { answers, asked: Vec::new(), lines: Vec::new() }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new().fallback(answer).with_state(inner.clone());
@@ -44,11 +45,22 @@ impl Script {
     pub(crate) fn asked(&self) -> Vec<String> {
         self.inner.lock().unwrap().asked.clone()
     }
+
+    /// Methods and paths of all requests.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.inner.lock().unwrap().lines.clone()
+    }
 }
 
-async fn answer(State(inner): State<Arc<Mutex<Inner>>>, body: String) -> (StatusCode, String) {
+async fn answer(
+    State(inner): State<Arc<Mutex<Inner>>>,
+    method: Method,
+    uri: Uri,
+    body: String,
+) -> (StatusCode, String) {
     let mut inner = inner.lock().unwrap();
     inner.asked.push(body);
+    inner.lines.push(format!("{method} {uri}"));
     let (status, body) =
         inner.answers.pop_front().unwrap_or((400, r#"{"__type":"NotInTheScript"}"#.to_owned()));
     (StatusCode::from_u16(status).unwrap(), body)
