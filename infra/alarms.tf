@@ -1,19 +1,19 @@
 # Alarms on what waits too long. Those on errors of functions are beside the functions (modules/function).
 
 locals {
-  # What the functions say in their logs in CloudWatch's embedded metric format.
+  # What the scheduler says in its log in CloudWatch's embedded metric format; times in milliseconds.
   metrics_namespace = "Yuba"
 
   embedded_alarms = {
     oldest-pending-effect = {
-      metric    = "OldestPendingEffectSeconds"
+      metric    = "OldestPendingEffect"
       says      = "an effect has been waiting to be carried out"
-      threshold = 60 * var.alarm_after_minutes
+      threshold = 60000 * var.alarm_after_minutes
     }
     oldest-due-item = {
-      metric    = "OldestDueItemSeconds"
+      metric    = "OldestDueItem"
       says      = "something that is due has not been woken"
-      threshold = 60 * var.alarm_after_minutes
+      threshold = 60000 * var.alarm_after_minutes
     }
     claims-without-report = {
       metric    = "ClaimsWithoutReport"
@@ -68,7 +68,7 @@ resource "aws_cloudwatch_metric_alarm" "embedded" {
   alarm_description   = "Yuba ${var.installation}: ${each.value.says}."
   namespace           = local.metrics_namespace
   metric_name         = each.value.metric
-  dimensions          = { Installation = var.installation }
+  dimensions          = { Installation = var.installation, Function = "scheduler" }
   statistic           = "Maximum"
   period              = 60
   evaluation_periods  = 5

@@ -11,7 +11,9 @@ module "api" {
   memory      = local.functions.api.memory
   timeout     = local.functions.api.timeout
   settings    = local.function_settings
-  environment = merge(local.store_settings, local.queue_settings, local.blobs_settings, local.secrets_settings)
+  environment = merge(local.store_settings, local.queue_settings, local.blobs_settings, local.secrets_settings, {
+    YUBA_API_TOKEN = "${local.system_prefix}/api-token"
+  })
 
   depends_on = [aws_iam_role_policy.api, aws_kms_key_policy.yuba]
 }

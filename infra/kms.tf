@@ -4,10 +4,10 @@
 locals {
   role_arns = { for name in keys(local.function_defaults) : name => "arn:${local.partition}:iam::${local.account}:role/${local.name}-${name}" }
 
-  # The functions that use the key through a service.
+  # Who uses the key through a service: functions, and attempts through the role of objects.
   key_users = {
     dynamodb       = ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"]
-    s3             = ["source", "orchestrator", "api"]
+    s3             = ["source", "orchestrator", "api", "objects"]
     sns            = ["orchestrator"]
     ssm            = ["webhook", "source", "orchestrator", "tasks", "api"]
     secretsmanager = ["source", "orchestrator", "tasks", "api"]
@@ -36,7 +36,7 @@ locals {
     ], [for service, functions in local.key_users : {
       Sid       = "UsedThrough${title(service)}"
       Effect    = "Allow"
-      Principal = { AWS = [for name in functions : local.role_arns[name]] }
+      Principal = { AWS = [for name in functions : "arn:${local.partition}:iam::${local.account}:role/${local.name}-${name}"] }
       Action    = service == "ssm" ? ["kms:Decrypt", "kms:Encrypt"] : ["kms:Decrypt", "kms:GenerateDataKey"]
       Resource  = "*"
       Condition = { StringEquals = { "kms:ViaService" = "${service}.${local.region}.amazonaws.com" } }
@@ -73,6 +73,7 @@ resource "aws_kms_key_policy" "yuba" {
 
   depends_on = [
     aws_iam_role.api,
+    aws_iam_role.objects,
     aws_iam_role.orchestrator,
     aws_iam_role.scheduler,
     aws_iam_role.source,

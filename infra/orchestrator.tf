@@ -18,6 +18,7 @@ module "orchestrator" {
     local.secrets_settings,
     local.publisher_settings,
     local.launcher_settings,
+    local.key_settings,
   )
 
   depends_on = [aws_iam_role_policy.orchestrator, aws_kms_key_policy.yuba]

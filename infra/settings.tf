@@ -1,4 +1,5 @@
-# The functions' settings: environment variables, one group for each port (`shared/aws`). No value here is secret.
+# The functions' settings: environment variables, one group for each port (`shared/aws`) or purpose. No value here is secret:
+# secrets are named.
 
 locals {
   store_settings = {
@@ -20,6 +21,24 @@ locals {
     YUBA_SECRETS_PREFIX     = local.secrets_prefix
     YUBA_CONFIG_MAPS_PREFIX = local.config_maps_prefix
     YUBA_KMS_KEY            = aws_kms_key.yuba.arn
+  }
+
+  manifests_settings = {
+    YUBA_MANIFESTS = join(",", var.manifests)
+  }
+
+  # How they are looked at, which one function does.
+  looking_settings = { for name, value in {
+    YUBA_MANIFESTS_INTERVAL = var.manifests_interval
+    YUBA_MANIFESTS_SECRET   = var.manifests_secret
+  } : name => value if value != null }
+
+  key_settings = {
+    YUBA_TASK_KEY = "${local.system_prefix}/task-key"
+  }
+
+  objects_settings = {
+    YUBA_OBJECTS_ROLE = local.objects_role_arn
   }
 
   publisher_settings = {

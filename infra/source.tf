@@ -12,7 +12,14 @@ module "source" {
   timeout     = local.functions.source.timeout
   disk        = 4096
   settings    = local.function_settings
-  environment = merge(local.store_settings, local.queue_settings, local.blobs_settings, local.secrets_settings)
+  environment = merge(
+    local.store_settings,
+    local.queue_settings,
+    local.blobs_settings,
+    local.secrets_settings,
+    local.manifests_settings,
+    local.looking_settings,
+  )
 
   depends_on = [aws_iam_role_policy.source, aws_kms_key_policy.yuba]
 }

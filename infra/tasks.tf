@@ -12,7 +12,15 @@ module "tasks" {
   memory      = local.functions.tasks.memory
   timeout     = local.functions.tasks.timeout
   settings    = local.function_settings
-  environment = merge(local.store_settings, local.queue_settings, local.secrets_settings, local.credentials_settings)
+  environment = merge(
+    local.store_settings,
+    local.queue_settings,
+    local.blobs_settings,
+    local.secrets_settings,
+    local.credentials_settings,
+    local.key_settings,
+    local.objects_settings,
+  )
 
   depends_on = [aws_iam_role_policy.tasks, aws_kms_key_policy.yuba]
 }
@@ -37,6 +45,12 @@ resource "aws_iam_role_policy" "tasks" {
       local.uses_records,
       local.sends_to["stacks"],
       local.reads_system_secret["task-key"],
+      {
+        Sid      = "GrantsObjects"
+        Effect   = "Allow"
+        Action   = ["sts:AssumeRole"]
+        Resource = [local.objects_role_arn]
+      },
       {
         Sid       = "AssumesRolesOfStacks"
         Effect    = "Allow"

@@ -53,6 +53,38 @@ variable "architecture" {
   }
 }
 
+variable "manifests" {
+  description = "Where manifests are read from, each as `yuba serve --manifests` takes it: `GIT_URL[@REF][//SUBDIR]`."
+  type        = list(string)
+
+  validation {
+    condition     = length(var.manifests) > 0 && alltrue([for place in var.manifests : can(regex("^[^,/[:space:]][^,[:space:]]*$", place))])
+    error_message = "At least one place in Git, without commas and spaces; no directory outlives a function."
+  }
+}
+
+variable "manifests_interval" {
+  description = "How often manifests are looked at: `5m`. By default once a minute."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.manifests_interval == null ? true : can(regex("^([0-9]+[smhd])+$", var.manifests_interval))
+    error_message = "An interval is written like `5m` or `1h30m`."
+  }
+}
+
+variable "manifests_secret" {
+  description = "The name of the secret with the credentials for manifests in Git, `<namespace>/<name>`, where they are not public."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.manifests_secret == null ? true : can(regex("^[^/[:space:]]+/[^/[:space:]]+$", var.manifests_secret))
+    error_message = "A secret is named <namespace>/<name>."
+  }
+}
+
 variable "runner_images" {
   description = <<-EOT
     The images that tasks may run, by a short name, each pinned by digest: a run finishes on the image it began with. `default`

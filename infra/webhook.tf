@@ -11,7 +11,9 @@ module "webhook" {
   memory      = local.functions.webhook.memory
   timeout     = local.functions.webhook.timeout
   settings    = local.function_settings
-  environment = merge(local.store_settings, local.queue_settings)
+  environment = merge(local.store_settings, local.queue_settings, local.manifests_settings, {
+    YUBA_WEBHOOK_SECRETS = "${local.system_prefix}/webhooks"
+  })
 
   depends_on = [aws_iam_role_policy.webhook, aws_kms_key_policy.yuba]
 }

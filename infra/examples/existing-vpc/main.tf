@@ -54,7 +54,10 @@ provider "aws" {
 module "yuba" {
   source = "../.."
 
-  installation  = "prod"
+  installation     = "prod"
+  manifests        = ["https://git.example.com/platform/infra.git@main//stacks", "https://git.example.com/apps/infra.git"]
+  manifests_secret = "platform/git"
+
   packages      = { directory = var.package_directory }
   runner_images = var.runner_images
   runner_sizes = {

@@ -29,6 +29,11 @@ variable "package_bucket" {
   type        = string
 }
 
+variable "manifests" {
+  description = "Where manifests are read from: `GIT_URL[@REF][//SUBDIR]`."
+  type        = string
+}
+
 variable "runner_image" {
   description = "The runner's image, pinned by digest."
   type        = string
@@ -87,6 +92,7 @@ module "yuba" {
   source = "../.."
 
   installation     = var.installation
+  manifests        = [var.manifests]
   packages         = { bucket = var.package_bucket, prefix = "v0.1.0/" }
   runner_images    = { default = var.runner_image }
   vpc_id           = aws_vpc.yuba.id

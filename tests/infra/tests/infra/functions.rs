@@ -24,24 +24,38 @@ const LAUNCHER: &[&str] = &[
     "YUBA_TASK_SUBNETS",
     environment::URL,
 ];
+const MANIFESTS: &[&str] = &["YUBA_MANIFESTS"];
+const KEY: &[&str] = &["YUBA_TASK_KEY"];
+const OBJECTS: &[&str] = &["YUBA_OBJECTS_ROLE"];
+const WEBHOOKS: &[&str] = &["YUBA_WEBHOOK_SECRETS"];
+const TOKEN: &[&str] = &["YUBA_API_TOKEN"];
 /// What may be set, and is not in the examples, or not in Lambda functions at all (the token's file).
-const NOT_SET: &[&str] = &["YUBA_ASSUME_VIA_ROLE", "YUBA_SESSION_POLICY", "YUBA_WEB_IDENTITY_TOKEN_FILE"];
+const NOT_SET: &[&str] = &[
+    "YUBA_ASSUME_VIA_ROLE",
+    "YUBA_LOG",
+    "YUBA_MANIFESTS_INTERVAL",
+    "YUBA_MANIFESTS_SECRET",
+    "YUBA_SESSION_POLICY",
+    "YUBA_WEB_IDENTITY_TOKEN_FILE",
+];
 
 /// The ports that each function uses, as their settings.
 const SETTINGS: [(&str, &[&[&str]]); 6] = [
-    ("webhook", &[STORE, QUEUE]),
-    ("scheduler", &[STORE, QUEUE]),
-    ("source", &[STORE, QUEUE, BLOBS, SECRETS]),
-    ("orchestrator", &[STORE, QUEUE, BLOBS, SECRETS, PUBLISHER, LAUNCHER]),
-    ("tasks", &[STORE, QUEUE, SECRETS, CREDENTIALS]),
-    ("api", &[STORE, QUEUE, BLOBS, SECRETS]),
+    ("webhook", &[STORE, QUEUE, MANIFESTS, WEBHOOKS]),
+    ("scheduler", &[STORE, QUEUE, MANIFESTS]),
+    ("source", &[STORE, QUEUE, BLOBS, SECRETS, MANIFESTS]),
+    ("orchestrator", &[STORE, QUEUE, BLOBS, SECRETS, PUBLISHER, LAUNCHER, KEY]),
+    ("tasks", &[STORE, QUEUE, BLOBS, SECRETS, CREDENTIALS, KEY, OBJECTS]),
+    ("api", &[STORE, QUEUE, BLOBS, SECRETS, TOKEN]),
 ];
 
 #[test]
 fn a_function_has_the_settings_of_its_ports_and_no_others() {
     for plan in plans() {
         for (name, ports) in SETTINGS {
-            let expected: BTreeSet<&str> = ports.iter().copied().flatten().copied().collect();
+            let mut expected: BTreeSet<&str> = ports.iter().copied().flatten().copied().collect();
+            expected
+                .extend((plan.installation == "prod" && name == "source").then_some("YUBA_MANIFESTS_SECRET"));
             let keys = plan.function(name).keys("/environment/0/variables");
             assert_eq!(keys.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected, "{name}");
         }
@@ -49,7 +63,7 @@ fn a_function_has_the_settings_of_its_ports_and_no_others() {
 }
 
 #[test]
-fn the_settings_are_those_that_the_ports_read() {
+fn what_the_ports_read_is_known_here() {
     let mut read = BTreeSet::from([environment::URL.to_owned()]);
     for entry in WalkDir::new(infra().join("../shared/aws/src")) {
         let entry = entry.expect("the ports' code is there");
@@ -58,8 +72,22 @@ fn the_settings_are_those_that_the_ports_read() {
             read.extend(code.split('"').filter(|text| text.starts_with("YUBA_")).map(str::to_owned));
         }
     }
-    let known = [STORE, QUEUE, BLOBS, SECRETS, PUBLISHER, CREDENTIALS, LAUNCHER, NOT_SET].concat();
-    assert_eq!(read.iter().map(String::as_str).collect::<BTreeSet<_>>(), known.into_iter().collect());
+    assert!(read.len() > 20, "{read:?}");
+    let set = SETTINGS.iter().flat_map(|(_, groups)| groups.iter().copied()).flatten();
+    let known: BTreeSet<&str> = set.chain(NOT_SET).copied().collect();
+    let unknown: Vec<String> = read.into_iter().filter(|name| !known.contains(name.as_str())).collect();
+    assert_eq!(unknown, Vec::<String>::new());
+}
+
+#[test]
+fn places_of_manifests_and_their_secret_are_handed_over() {
+    let of = |name| existing_vpc().function(name).values["environment"][0]["variables"].clone();
+    let places =
+        "https://git.example.com/platform/infra.git@main//stacks,https://git.example.com/apps/infra.git";
+    for name in ["webhook", "scheduler", "source"] {
+        assert_eq!(of(name)["YUBA_MANIFESTS"], places, "{name}");
+    }
+    assert_eq!(of("source")["YUBA_MANIFESTS_SECRET"], "platform/git");
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(crate) fn plans() -> [&'static Plan; 2] {
 }
 
 pub(crate) fn minimal_input() -> Value {
-    json!({"package_bucket": "packages", "runner_image": image("public.ecr.aws/yuba/runner")})
+    json!({"manifests": "https://example.com/infra.git", "package_bucket": "packages", "runner_image": image("public.ecr.aws/yuba/runner")})
 }
 
 pub(crate) fn existing_vpc_input() -> Value {

@@ -230,7 +230,7 @@ fn the_key_is_used_by_whom_and_through_what_its_policy_says() {
             })
             .collect();
         assert_eq!(through["sns"], ["orchestrator"]);
-        assert_eq!(through["s3"], ["source", "orchestrator", "api"]);
+        assert_eq!(through["s3"], ["source", "orchestrator", "api", "objects"]);
         assert_eq!(through["dynamodb"].len(), 6);
         assert_eq!(through.len(), 5);
     }
@@ -283,4 +283,18 @@ fn a_plan_holds_the_lock_of_a_state_and_only_an_apply_writes_it() {
     let applies = json!({"StringEquals": {"aws:PrincipalTag/yuba:phase": "apply"}});
     assert_eq!(written("plan"), vec![lock.clone()]);
     assert_eq!(written("apply"), [lock, ("arn:aws:s3:::states/a/*".to_owned(), applies)]);
+}
+
+#[test]
+fn objects_of_attempts_are_granted_by_tasks_alone() {
+    for plan in plans() {
+        let role = plan.one("aws_iam_role.objects");
+        let arn = |end| format!("arn:aws:iam::111122223333:role/yuba-{}-{end}", plan.installation);
+        let trust = statements(&role.document("assume_role_policy"));
+        assert_eq!((trust.len(), &trust[0]["Principal"]), (1, &json!({"AWS": arn("tasks")})));
+        assert_eq!(statement(plan, "tasks", "GrantsObjects")["Resource"], json!([arn("objects")]));
+        let rights = statements(&plan.one("aws_iam_role_policy.objects").document("policy"));
+        let actions: Vec<String> = rights.iter().flat_map(|it| texts(&it["Action"])).collect();
+        assert_eq!(actions, ["s3:GetObject", "s3:ListBucket", "s3:AbortMultipartUpload", "s3:PutObject"]);
+    }
 }
