@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -138,6 +139,28 @@ async fn a_start_that_was_cut_off_is_done_again() {
     let (launcher, world) = world("exit 0");
     fs::write(world.directory.path().join(format!("{}.lock", attempt(1))), "").unwrap();
     assert_eq!(launcher.describe(attempt(1)).await.unwrap(), TaskStatus::NeverStarted);
+    start(&launcher, 1).await;
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 0"));
+}
+
+#[tokio::test]
+async fn a_task_whose_start_cannot_be_noted_is_not_started() {
+    let (launcher, world) = world("echo began >> \"$YUBA_WORK\"");
+    let lock = world.directory.path().join(format!("{}.lock", attempt(1)));
+    symlink("/dev/full", &lock).unwrap();
+    let token = SecretString::from("the token");
+    let error = launcher.start(StartTask { attempt: attempt(1), token }).await.unwrap_err();
+    assert!(error.source.unwrap().to_string().contains("No space left"));
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), TaskStatus::NeverStarted);
+    start(&launcher, 1).await;
+    assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
+    assert_eq!(fs::read_to_string(world.directory.path().join("work")).unwrap(), "began\n", "and began once");
+}
+
+#[tokio::test]
+async fn a_task_begins_after_its_lock_names_it() {
+    let (launcher, world) = world("[ \"$(cat \"${YUBA_WORK%work}$YUBA_ATTEMPT.lock\")\" = $$ ]");
     start(&launcher, 1).await;
     assert_eq!(world.stopped.lock().await.recv().await, Some(attempt(1)));
     assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("exit code 0"));

@@ -35,9 +35,10 @@ const PRUNE_EVERY: Duration = Duration::from_hours(1);
 /// When to ask again where there is no room.
 const NO_ROOM: Span = Span::seconds(1);
 
-/// Moves standard input, which is the task's lock, to a descriptor that nobody minds, and becomes the task. A file
-/// handed over in this way reaches the task alone, whatever else this process starts at the same moment.
-const KEEP_LOCK: &str = "exec 9<&0 0</dev/null; exec \"$@\"";
+/// Moves standard input, which is the task's lock, to a descriptor that nobody minds, notes the process's id in it, and
+/// becomes the task. A file handed over in this way reaches the task alone, whatever else this process starts at the
+/// same moment; and no task begins whose lock does not say so, whoever is killed when.
+const KEEP_LOCK: &str = "exec 9<&0 0</dev/null; printf %s $$ >&9 && exec \"$@\"";
 
 /// How tasks are started.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 //! how that one ended; `<attempt>.log`, what it wrote.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -21,7 +21,7 @@ const KILL_CHECKS: (Duration, u32) = (Duration::from_millis(20), 250);
 pub(super) enum Condition {
     /// There is none: no task was started.
     Absent,
-    /// Nobody holds it, and it names no process: the server ended between taking it and starting the task.
+    /// Nobody holds it, and it names no process: nothing of the task has begun.
     Unused,
     /// A process of the task lives.
     Held,
@@ -66,16 +66,14 @@ impl Ticket {
         }
     }
 
-    /// Takes the lock, starts a process that inherits it (as its standard input, to begin with), and lets go of it.
+    /// Takes the lock, starts a process that inherits it (as its standard input, to begin with) and writes its id into
+    /// it, and lets go of it. Nothing is started where nothing can be written.
     pub(super) fn hand_to(&self, start: impl FnOnce(Stdio) -> io::Result<Child>) -> io::Result<Child> {
         let mut options = OpenOptions::new();
-        let mut file =
-            options.create(true).read(true).write(true).truncate(true).mode(0o600).open(&self.lock)?;
+        let file = options.create(true).read(true).write(true).truncate(true).mode(0o600).open(&self.lock)?;
         file.lock()?;
-        match start(Stdio::from(file.try_clone()?)) {
-            Ok(child) => file.write_all(child.id().to_string().as_bytes()).map(|()| child),
-            Err(error) => fs::remove_file(&self.lock).and(Err(error)),
-        }
+        let started = try_to_write(&file).and_then(|()| start(Stdio::from(file.try_clone()?)));
+        started.or_else(|error| fs::remove_file(&self.lock).and(Err(error)))
     }
 
     /// Removes the files of a task that ended before a point in time; one that may live keeps them.
@@ -136,4 +134,9 @@ impl Ticket {
     pub(super) fn read_end(&self) -> String {
         fs::read_to_string(self.lock.with_extension("end")).unwrap_or_else(|_| "not known".to_owned())
     }
+}
+
+/// Whether an empty file takes as much as a process id; it is empty again after.
+fn try_to_write(mut file: &File) -> io::Result<()> {
+    file.write_all(b"a process id").and_then(|()| file.set_len(0)).and_then(|()| file.rewind())
 }
