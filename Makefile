@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long fuzz schema bench deny infra-check infra-schema fmt clean
+.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long crash-long fuzz schema bench deny fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ simulate: ## simulate a million steps with faults; SEED=n tells the shortest his
 simulate-long: ## simulate a hundred million steps
 	$(CARGO) run --locked --quiet -p yuba-simulation -- --steps 100000000
 
+crash-long: build ## strike real servers, disks and tasks CYCLES=200 times and look at what is left; SEED=n as once before
+	YUBA_CRASH_CYCLES=$(or $(CYCLES),200) YUBA_CRASH_SEED=$(SEED) \
+		$(CARGO) test --locked --workspace --test all crash::whatever -- --nocapture
+
 fuzz: setup ## look for inputs that break what reads from outside; FUZZ_SECONDS=60 for each of FUZZ_TARGETS
 	tests/fuzz/fuzz.sh $(TARGET) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
@@ -67,12 +71,6 @@ bench: setup ## measure what docs/benchmarks.md promises, each against its yards
 deny: ## check licences, bans and sources of all crates (installs cargo-deny where it is missing)
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	cargo-deny --all-features check bans licenses sources
-
-infra-check: ## check infra/ with checkov, which is installed into target/ (some minutes the first time)
-	@tests/infra/checkov.sh $(TARGET)/checkov
-
-infra-schema: ## read the AWS provider's schema anew, for the types that infra/ uses
-	tests/infra/schema.py
 
 fmt: ## format everything
 	$(CARGO) fmt --all

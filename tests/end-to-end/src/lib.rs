@@ -11,10 +11,12 @@ mod program;
 mod repository;
 mod server;
 mod state_backend;
+mod tasks;
 mod world;
 
 pub use program::{Ran, run, yuba};
 pub use repository::Repository;
 pub use server::Server;
 pub use state_backend::{Refuses, StateBackend};
+pub use tasks::Task;
 pub use world::World;

@@ -13,6 +13,12 @@ use crate::program::{Ran, run, yuba};
 /// Writes beyond the limit of `fill_disk` fail, as on a full disk, and kill nobody.
 const MORTAL_WRITES: &str = "trap '' XFSZ; exec \"$@\"";
 
+/// What a process that may open nothing more may still hold by the limit's count.
+const STANDARD_STREAMS: u64 = 3;
+
+/// The file with the secret that webhooks are signed with.
+const WEBHOOK_SECRET: &str = "webhook-secret";
+
 /// A running server.
 #[derive(Debug)]
 pub struct Server {
@@ -29,7 +35,8 @@ impl Server {
             .append(true)
             .open(dir.join("serve.log"))
             .expect("a log can be opened");
-        let url_file = dir.join("data/server.url");
+        let (url_file, secret_file) = (dir.join("data/server.url"), dir.join(WEBHOOK_SECRET));
+        fs::write(&secret_file, "what the sender knows too").expect("files can be written");
         let _ = fs::remove_file(&url_file);
         let child = Command::new("/bin/sh")
             .args(["-c", MORTAL_WRITES, "serve"])
@@ -37,6 +44,8 @@ impl Server {
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(dir.join("data"))
+            .arg("--webhook-secret-file")
+            .arg(secret_file)
             .args(arguments)
             .envs(environment.iter().map(|(name, value)| (*name, value.as_str())))
             .env("XDG_STATE_HOME", dir.join("state"))
@@ -67,39 +76,75 @@ impl Server {
     /// From now on the server, and what it starts, can write nothing to any file: as on a full or read-only disk, but on
     /// every machine, for every user, and for this server alone.
     pub fn fill_disk(&self) {
-        self.limit_files(Rlimit { current: Some(0), ..getrlimit(Resource::Fsize) });
+        self.limit(Resource::Fsize, Rlimit { current: Some(0), ..getrlimit(Resource::Fsize) });
     }
 
     /// From now on it can write again.
     pub fn free_disk(&self) {
-        self.limit_files(getrlimit(Resource::Fsize));
+        self.limit(Resource::Fsize, getrlimit(Resource::Fsize));
     }
 
-    fn limit_files(&self, limit: Rlimit) {
-        let server = Pid::from_child(&self.child);
-        prlimit(Some(server), Resource::Fsize, limit).expect("a child's limits can be set");
+    /// From now on the server can open, make and start nothing: what it has open it keeps.
+    pub fn deny_files(&self) {
+        let current = Some(STANDARD_STREAMS);
+        self.limit(Resource::Nofile, Rlimit { current, ..getrlimit(Resource::Nofile) });
+    }
+
+    /// From now on it can again.
+    pub fn allow_files(&self) {
+        self.limit(Resource::Nofile, getrlimit(Resource::Nofile));
+    }
+
+    fn limit(&self, resource: Resource, limit: Rlimit) {
+        prlimit(Some(self.pid()), resource, limit).expect("a child's limits can be set");
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// From now on the server does nothing, and its connections stay open.
+    pub fn freeze(&self) {
+        kill_process(self.pid(), Signal::STOP).expect("a child can be signalled");
+    }
+
+    /// From now on it goes on where it was.
+    pub fn thaw(&self) {
+        kill_process(self.pid(), Signal::CONT).expect("a child can be signalled");
     }
 
     /// Posts a body as a webhook's sender does; the whole answer.
     pub fn post(&self, path: &str, body: &[u8]) -> String {
-        self.exchange(&format!("POST {path}"), body)
+        self.exchange(&format!("POST {path}"), "", body)
+    }
+
+    /// Tells of a push to the main branch of a repository, signed; the delivery's id, where it was accepted.
+    pub fn tell_of_push(&self, repository: &str) -> Option<String> {
+        let body = serde_json::json!({ "url": repository, "ref": "refs/heads/main" }).to_string();
+        let secret = fs::read_to_string(self.dir.join(WEBHOOK_SECRET)).expect("the secret can be read");
+        let signature = yuba_git::webhook::sign(body.as_bytes(), &secret.into()).unwrap_or_default();
+        let headers = format!("X-Yuba-Signature: {signature}\r\n");
+        let answer = self.exchange("POST /webhooks/generic", &headers, body.as_bytes());
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let body: serde_json::Value = serde_json::from_str(body).ok()?;
+        head.starts_with("HTTP/1.1 202 ").then(|| body["delivery"].as_str().map(str::to_owned))?
     }
 
     /// A number of `/metrics`.
     pub fn metric(&self, name: &str) -> f64 {
-        let answer = self.exchange("GET /metrics", &[]);
+        let answer = self.exchange("GET /metrics", "", &[]);
         let value = answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         value.unwrap_or_else(|| panic!("no {name} in {answer}"))
     }
 
-    fn exchange(&self, what: &str, body: &[u8]) -> String {
+    fn exchange(&self, what: &str, headers: &str, body: &[u8]) -> String {
         let url = self.url();
         let address = url.trim_start_matches("http://");
         let token_file = self.dir.join("state/yuba").join(address.replace(':', "_"));
         let token = fs::read_to_string(token_file).expect("the server wrote its token");
         let head = format!(
             "{what} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
-             Content-Length: {}\r\n\r\n",
+             {headers}Content-Length: {}\r\n\r\n",
             body.len()
         );
         let mut stream = TcpStream::connect(address).expect("the server listens");
@@ -132,8 +177,7 @@ impl Server {
 
     /// SIGTERM, and waits for the end.
     pub fn stop(mut self) {
-        let pid = Pid::from_child(&self.child);
-        kill_process(pid, Signal::TERM).expect("a child can be signalled");
+        kill_process(self.pid(), Signal::TERM).expect("a child can be signalled");
         self.child.wait().expect("a stopped child ends");
     }
 

@@ -17,6 +17,7 @@ pub struct StateBackend {
 struct Held {
     state: Option<Vec<u8>>,
     lock: Option<Vec<u8>>,
+    taken: Vec<Vec<u8>>,
     refuses: bool,
     denies: bool,
 }
@@ -46,6 +47,13 @@ impl StateBackend {
         )
     }
 
+    /// The lines of a manifest's spec that name it, and no lock.
+    pub fn spec_without_lock(&self) -> String {
+        let lines = self.spec();
+        let kept = lines.lines().filter(|line| !line.contains("lock_address"));
+        kept.collect::<Vec<_>>().join("\n")
+    }
+
     /// From now on states are not taken, or are again.
     pub fn refuse_writes(&self, refuses: Refuses) {
         self.held().refuses = refuses == Refuses::Yes;
@@ -59,6 +67,16 @@ impl StateBackend {
     /// Locks the state as somebody else who never lets go of it.
     pub fn lock(&self, info: &str) {
         self.held().lock = Some(info.as_bytes().to_vec());
+    }
+
+    /// The lock that is held, as its holder wrote it.
+    pub fn lock_held(&self) -> Option<String> {
+        self.held().lock.as_deref().map(|lock| String::from_utf8_lossy(lock).into_owned())
+    }
+
+    /// Every lock that was ever taken, as its holder wrote it.
+    pub fn locks_taken(&self) -> Vec<String> {
+        self.held().taken.iter().map(|lock| String::from_utf8_lossy(lock).into_owned()).collect()
     }
 
     /// The state as text; empty where there is none.
@@ -123,6 +141,7 @@ impl Held {
                 if let Some(lock) = &self.lock {
                     return ("423 Locked", lock.clone());
                 }
+                self.taken.push(body.clone());
                 self.lock = Some(body);
                 done
             }

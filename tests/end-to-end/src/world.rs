@@ -12,6 +12,7 @@ use yuba_toy_cloud::Cloud;
 use crate::program::{Ran, engine, find_program, path, run};
 use crate::repository::Repository;
 use crate::server::Server;
+use crate::tasks::{self, Task};
 
 /// How long a stack may take to reach a state.
 const PATIENCE: &str = "90s";
@@ -99,15 +100,20 @@ impl World {
         environment
     }
 
-    /// The process of the one task of this phase that was started.
+    /// The process of the one task of this phase that runs.
     pub fn runner(&self, phase: &str) -> Pid {
-        let tasks = std::fs::read_dir(self.dir.path().join("data/tasks")).expect("tasks were started");
-        let lock = tasks.flatten().map(|entry| entry.path()).find(|path| {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            name.contains(phase) && path.extension().is_some_and(|extension| extension == "lock")
-        });
-        let text = std::fs::read_to_string(lock.expect("the task was started")).expect("locks can be read");
-        Pid::from_raw(text.trim().parse().expect("a lock names a process")).expect("a process id is not 0")
+        let task = self.tasks().into_iter().find(|task| task.attempt.phase.to_string() == phase);
+        task.and_then(|task| task.first).unwrap_or_else(|| panic!("no {phase} runs"))
+    }
+
+    /// The tasks that live.
+    pub fn tasks(&self) -> Vec<Task> {
+        tasks::living(&self.dir.path().join("data/tasks"))
+    }
+
+    /// `kill -9` of every process of a task.
+    pub fn kill_task(&self, task: Task) {
+        tasks::kill(&self.dir.path().join("data/tasks"), task.attempt);
     }
 
     /// Looks again and again until something holds.

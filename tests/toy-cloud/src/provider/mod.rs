@@ -1,22 +1,19 @@
 //! The provider through which tofu and terraform manage a toy cloud: a plugin of protocol version 6.
 //!
-//! `toy` answers to the plugin protocol with one of `calls`, `plan` decides, `faults` lets a call wait or fail, `cloud` at
-//! the crate's root does the work.
+//! [`serve`] shakes hands and listens, `dispatch` routes a request to one of `calls`, `plan` decides, `faults` lets a
+//! call wait or fail, `cloud` at the crate's root does the work.
 
 mod body;
 mod calls;
 mod change;
+mod dispatch;
 mod error;
 mod faults;
+mod handshake;
 mod plan;
 mod schema;
 mod toy;
+mod value;
+mod wire;
 
-use std::process::ExitCode;
-
-use toy::{Environment, Toy};
-
-/// Serves the provider until tofu ends it.
-pub async fn serve() -> ExitCode {
-    crate::plugin::serve(Toy::new(Environment::read())).await
-}
+pub use handshake::serve;
