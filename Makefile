@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long crash-long fuzz schema bench deny fmt clean
+.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long crash-long fuzz schema bench deny infra-check infra-schema fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -71,6 +71,12 @@ bench: setup ## measure what docs/benchmarks.md promises, each against its yards
 deny: ## check licences, bans and sources of all crates (installs cargo-deny where it is missing)
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	cargo-deny --all-features check bans licenses sources
+
+infra-check: ## check infra/ with checkov, which is installed into target/ (some minutes the first time)
+	@tests/infra/checkov.sh $(TARGET)/checkov
+
+infra-schema: ## read the AWS provider's schema anew, for the types that infra/ uses
+	tests/infra/schema.py
 
 fmt: ## format everything
 	$(CARGO) fmt --all

@@ -1,4 +1,4 @@
-//! How tofu and terraform find the provider: a filesystem mirror, and a CLI configuration that points at it.
+//! How tofu and terraform find a provider: a filesystem mirror, and a CLI configuration that points at it.
 
 use std::fs;
 use std::io;
@@ -14,6 +14,7 @@ pub const PROVIDER: &str = "yuba/toy";
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const BINARY: &str = "terraform-provider-toy";
+const STAND_IN: &str = "stand-in";
 const BINARY_VARIABLE: &str = "YUBA_TOY_PROVIDER";
 const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
 
@@ -22,7 +23,8 @@ const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"]
 pub enum MirrorError {
     /// The provider has not been built.
     #[error(
-        "there is no {BINARY} at {}: run `cargo build -p yuba-toy-cloud --bins` first, or name one in {BINARY_VARIABLE}",
+        "there is no {} at {}: run `cargo build -p yuba-toy-cloud --bins` first, or, for the toy, name one in {BINARY_VARIABLE}",
+        path.file_name().unwrap_or_default().display(),
         path.display()
     )]
     NotBuilt {
@@ -41,40 +43,73 @@ pub enum MirrorError {
     },
 }
 
+/// A provider that a mirror has.
+struct Package<'a> {
+    /// Its source address without the registry.
+    source: &'a str,
+    version: &'a str,
+    binary: &'a Path,
+}
+
+impl<'a> Package<'a> {
+    fn toy(binary: &'a Path) -> Self {
+        Self { source: PROVIDER, version: VERSION, binary }
+    }
+
+    /// Its type, the last part of its address.
+    fn name(&self) -> &str {
+        self.source.rsplit('/').next().unwrap_or(self.source)
+    }
+}
+
 /// Lays a mirror with the provider in `dir`, for both registries and this machine's platform, and returns the
 /// path of the CLI configuration that uses it (`TF_CLI_CONFIG_FILE`). What stands already is replaced.
 pub fn mirror(dir: &Path) -> Result<PathBuf, MirrorError> {
-    lay(dir, &provider_binary()?)
+    lay(dir, &Package::toy(&provider_binary()?))
 }
 
 /// A mirror beside the provider's binary that all tests share, laid once for each build of it. Returns the path
 /// of its CLI configuration.
 pub fn shared_mirror() -> Result<PathBuf, MirrorError> {
-    let binary = provider_binary()?;
-    let dir = binary.with_file_name(format!("toy-mirror-{}", fingerprint(&binary)?));
+    shared(&Package::toy(&provider_binary()?))
+}
+
+/// As [`shared_mirror`], with the stand-in in place of a provider: `hashicorp/aws` of a version.
+pub fn stand_in_mirror(source: &str, version: &str) -> Result<PathBuf, MirrorError> {
+    let binary = present(beside_this_executable(STAND_IN)?)?;
+    shared(&Package { source, version, binary: &binary })
+}
+
+fn shared(package: &Package<'_>) -> Result<PathBuf, MirrorError> {
+    let name = format!("{}-mirror-{}-{}", package.name(), package.version, fingerprint(package.binary)?);
+    let dir = package.binary.with_file_name(name);
     let configuration = dir.join("cli.tfrc");
     if configuration.exists() {
         return Ok(configuration);
     }
-    lay(&dir, &binary)
+    lay(&dir, package)
 }
 
 /// The provider's binary: named by `YUBA_TOY_PROVIDER`, or beside the executable that runs (for a test, in
 /// `target/<profile>/`).
 pub fn provider_binary() -> Result<PathBuf, MirrorError> {
     #[expect(clippy::disallowed_methods, reason = "the one setting of a test kit, read in one place")]
-    let path =
-        std::env::var_os(BINARY_VARIABLE).map_or_else(beside_this_executable, |path| Ok(path.into()))?;
+    let path = std::env::var_os(BINARY_VARIABLE)
+        .map_or_else(|| beside_this_executable(BINARY), |path| Ok(path.into()))?;
+    present(path)
+}
+
+fn present(path: PathBuf) -> Result<PathBuf, MirrorError> {
     if path.is_file() { Ok(path) } else { Err(MirrorError::NotBuilt { path }) }
 }
 
-fn beside_this_executable() -> Result<PathBuf, MirrorError> {
+fn beside_this_executable(name: &str) -> Result<PathBuf, MirrorError> {
     let executable = std::env::current_exe().map_err(io_error("find", Path::new("this executable")))?;
     let mut dir = executable.parent().unwrap_or(&executable);
     if dir.ends_with("deps") || dir.ends_with("examples") {
         dir = dir.parent().unwrap_or(dir);
     }
-    Ok(dir.join(format!("{BINARY}{}", std::env::consts::EXE_SUFFIX)))
+    Ok(dir.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Size and time of a build, enough to tell one from the next.
@@ -85,16 +120,19 @@ fn fingerprint(binary: &Path) -> Result<String, MirrorError> {
     Ok(format!("{:x}-{nanoseconds:x}", metadata.len()))
 }
 
-fn lay(dir: &Path, binary: &Path) -> Result<PathBuf, MirrorError> {
+fn lay(dir: &Path, package: &Package<'_>) -> Result<PathBuf, MirrorError> {
     let dir = &std::path::absolute(dir).map_err(io_error("resolve", dir))?;
+    let Package { source, version, binary } = package;
     for registry in REGISTRIES {
-        let package = dir.join("providers").join(registry).join(PROVIDER).join(VERSION).join(platform());
-        fs::create_dir_all(&package).map_err(io_error("make", &package))?;
-        let name = format!("{BINARY}_v{VERSION}{}", std::env::consts::EXE_SUFFIX);
-        put(dir, &package.join(name), |temporary| fs::copy(binary, temporary).map(drop))?;
+        let folder = dir.join("providers").join(registry).join(source).join(version).join(platform());
+        fs::create_dir_all(&folder).map_err(io_error("make", &folder))?;
+        let name =
+            format!("terraform-provider-{}_v{version}{}", package.name(), std::env::consts::EXE_SUFFIX);
+        put(dir, &folder.join(name), |temporary| fs::copy(binary, temporary).map(drop))?;
     }
     let configuration = dir.join("cli.tfrc");
-    put(dir, &configuration, |temporary| fs::write(temporary, cli_configuration(&dir.join("providers"))))?;
+    let text = cli_configuration(&dir.join("providers"), source);
+    put(dir, &configuration, |temporary| fs::write(temporary, text))?;
     Ok(configuration)
 }
 
@@ -106,7 +144,9 @@ fn put(root: &Path, path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) ->
     fs::rename(&temporary, path).map_err(io_error("put in place", path))
 }
 
-fn cli_configuration(providers: &Path) -> String {
+/// Everything of the provider's owner comes from the mirror.
+fn cli_configuration(providers: &Path, source: &str) -> String {
+    let owner = source.split('/').next().unwrap_or(source);
     let path = providers.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         r#"disable_checkpoint = true
@@ -114,10 +154,10 @@ fn cli_configuration(providers: &Path) -> String {
 provider_installation {{
   filesystem_mirror {{
     path    = "{path}"
-    include = ["registry.terraform.io/yuba/*", "registry.opentofu.org/yuba/*"]
+    include = ["registry.terraform.io/{owner}/*", "registry.opentofu.org/{owner}/*"]
   }}
   direct {{
-    exclude = ["registry.terraform.io/yuba/*", "registry.opentofu.org/yuba/*"]
+    exclude = ["registry.terraform.io/{owner}/*", "registry.opentofu.org/{owner}/*"]
   }}
 }}
 "#
@@ -147,14 +187,14 @@ fn io_error<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) 
 mod tests {
     use std::path::Path;
 
-    use super::{MirrorError, VERSION, cli_configuration, lay, platform};
+    use super::{MirrorError, PROVIDER, Package, VERSION, cli_configuration, lay, platform};
 
     #[test]
     fn both_registries_find_the_provider() {
         let dir = tempfile::TempDir::new().expect("a directory");
         let binary = dir.path().join("built");
         std::fs::write(&binary, "a provider").expect("written");
-        let configuration = lay(&dir.path().join("mirror"), &binary).expect("laid");
+        let configuration = lay(&dir.path().join("mirror"), &Package::toy(&binary)).expect("laid");
         assert!(configuration.ends_with("mirror/cli.tfrc"));
         for registry in ["registry.terraform.io", "registry.opentofu.org"] {
             let package = dir.path().join("mirror/providers").join(registry).join("yuba/toy").join(VERSION);
@@ -165,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_configuration_names_the_mirror() {
-        insta::assert_snapshot!(cli_configuration(Path::new("/m\"m/providers")), @r#"
+        insta::assert_snapshot!(cli_configuration(Path::new("/m\"m/providers"), PROVIDER), @r#"
         disable_checkpoint = true
 
         provider_installation {
@@ -183,6 +223,6 @@ mod tests {
     #[test]
     fn a_missing_provider_says_how_to_build_it() {
         let error = MirrorError::NotBuilt { path: "target/debug/terraform-provider-toy".into() };
-        insta::assert_snapshot!(error, @"there is no terraform-provider-toy at target/debug/terraform-provider-toy: run `cargo build -p yuba-toy-cloud --bins` first, or name one in YUBA_TOY_PROVIDER");
+        insta::assert_snapshot!(error, @"there is no terraform-provider-toy at target/debug/terraform-provider-toy: run `cargo build -p yuba-toy-cloud --bins` first, or, for the toy, name one in YUBA_TOY_PROVIDER");
     }
 }

@@ -4,9 +4,9 @@
 use rand::distr::{Alphanumeric, SampleString};
 
 use super::error::CallError;
-use super::value::{Object, Value, get};
 use crate::cloud::Body;
 use crate::kind::{Block, Keeping, Kind, Mode};
+use crate::plugin::value::{Object, Value, get};
 
 /// A resource as tofu knows it, from its file; `state` has what is not kept there.
 pub(crate) fn from_body(kind: &Kind, id: &str, body: Body, state: &Object) -> Result<Object, CallError> {
@@ -87,7 +87,7 @@ mod tests {
     use super::{complete, from_body, into_body};
     use crate::cloud::Body;
     use crate::kind::kind;
-    use crate::provider::value::{Object, Value};
+    use crate::plugin::value::{Object, Value};
 
     fn group(body: &serde_json::Value) -> Result<Object, String> {
         let kind = kind("toy_security_group").expect("a kind");

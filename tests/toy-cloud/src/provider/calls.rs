@@ -1,43 +1,27 @@
 //! The calls that look, and the calls about the provider itself. Those that change something are in `change`.
 
-use std::sync::Arc;
-
 use super::body::from_body;
 use super::error::{CallError, path};
 use super::faults::Call;
 use super::plan;
-use super::schema::{self, DATA_KEY, data_attributes};
+use super::schema::{DATA_KEY, data_attributes};
 use super::toy::Toy;
-use super::value::{Object, Value, get};
-use super::wire::{
-    ConfigureRequest, DiagnosticsResponse, DynamicValue, Empty, ImportRequest, ImportResponse, Imported,
-    PlanRequest, PlanResponse, ReadRequest, SchemaResponse, StateResponse, StopResponse, UpgradeRequest,
-    ValidateProviderRequest, ValidateProviderResponse, ValidateRequest,
-};
 use crate::control::Verb;
 use crate::kind::{Kind, kind};
+use crate::plugin::value::{Object, Value, get};
+use crate::plugin::wire::{
+    ConfigureRequest, DiagnosticsResponse, DynamicValue, ImportRequest, ImportResponse, Imported,
+    PlanRequest, PlanResponse, ReadRequest, StateResponse, UpgradeRequest, ValidateRequest,
+};
 
-pub(crate) async fn schema(_: Arc<Toy>, _: Empty) -> SchemaResponse {
-    schema::all()
-}
-
-pub(crate) async fn validate_provider(_: Arc<Toy>, _: ValidateProviderRequest) -> ValidateProviderResponse {
-    ValidateProviderResponse::default()
-}
-
-pub(crate) async fn configure(toy: Arc<Toy>, request: ConfigureRequest) -> DiagnosticsResponse {
+pub(crate) fn configure(toy: &Toy, request: &ConfigureRequest) -> DiagnosticsResponse {
     let configured = Value::decode(request.config.as_ref())
         .map_err(CallError::from)
         .and_then(|config| toy.configure(&config.into_object().unwrap_or_default()));
     diagnostics(configured)
 }
 
-pub(crate) async fn stop(toy: Arc<Toy>, _: Empty) -> StopResponse {
-    toy.stop();
-    StopResponse::default()
-}
-
-pub(crate) async fn validate(_: Arc<Toy>, request: ValidateRequest) -> DiagnosticsResponse {
+pub(crate) fn validate(request: &ValidateRequest) -> DiagnosticsResponse {
     let checked =
         Value::decode(request.config.as_ref()).map_err(CallError::from).and_then(|config| match plan::fault(
             &config.into_object().unwrap_or_default(),
@@ -49,14 +33,14 @@ pub(crate) async fn validate(_: Arc<Toy>, request: ValidateRequest) -> Diagnosti
 }
 
 /// There has been one version of each schema, so that a state stays as it is.
-pub(crate) async fn upgrade(_: Arc<Toy>, request: UpgradeRequest) -> StateResponse {
+pub(crate) fn upgrade(request: UpgradeRequest) -> StateResponse {
     let json = request.raw_state.map(|raw| raw.json).unwrap_or_default();
     let upgraded = Value::decode(Some(&DynamicValue { msgpack: Vec::new(), json })).map_err(CallError::from);
     state_response(upgraded)
 }
 
-pub(crate) async fn read(toy: Arc<Toy>, request: ReadRequest) -> StateResponse {
-    state_response(read_resource(&toy, &request).await)
+pub(crate) async fn read(toy: &Toy, request: ReadRequest) -> StateResponse {
+    state_response(read_resource(toy, &request).await)
 }
 
 async fn read_resource(toy: &Toy, request: &ReadRequest) -> Result<Value, CallError> {
@@ -75,8 +59,8 @@ async fn look(toy: &Toy, kind: &Kind, id: &str, state: &Object) -> Result<Option
     body.map(|body| from_body(kind, id, body, state)).transpose()
 }
 
-pub(crate) async fn import(toy: Arc<Toy>, request: ImportRequest) -> ImportResponse {
-    match import_resource(&toy, &request).await {
+pub(crate) async fn import(toy: &Toy, request: ImportRequest) -> ImportResponse {
+    match import_resource(toy, &request).await {
         Ok(imported) => ImportResponse { imported_resources: vec![imported], diagnostics: Vec::new() },
         Err(error) => ImportResponse { imported_resources: Vec::new(), diagnostics: vec![error.into()] },
     }
@@ -89,8 +73,8 @@ async fn import_resource(toy: &Toy, request: &ImportRequest) -> Result<Imported,
     Ok(Imported { type_name: request.type_name.clone(), state: Some(Value::Map(state).encode()?) })
 }
 
-pub(crate) async fn read_data(toy: Arc<Toy>, request: ReadRequest) -> StateResponse {
-    state_response(read_data_source(&toy, &request).await)
+pub(crate) async fn read_data(toy: &Toy, request: ReadRequest) -> StateResponse {
+    state_response(read_data_source(toy, &request).await)
 }
 
 async fn read_data_source(toy: &Toy, request: &ReadRequest) -> Result<Value, CallError> {
@@ -109,8 +93,8 @@ async fn read_data_source(toy: &Toy, request: &ReadRequest) -> Result<Value, Cal
     Ok(Value::Map(kept.filter_map(|name| whole.remove_entry(name)).collect()))
 }
 
-pub(crate) async fn plan(toy: Arc<Toy>, request: PlanRequest) -> PlanResponse {
-    plan_change(&toy, &request).await.unwrap_or_else(|error| PlanResponse {
+pub(crate) async fn plan(toy: &Toy, request: PlanRequest) -> PlanResponse {
+    plan_change(toy, &request).await.unwrap_or_else(|error| PlanResponse {
         planned_state: request.prior_state,
         requires_replace: Vec::new(),
         diagnostics: vec![error.into()],

@@ -1,21 +1,19 @@
 //! The calls that change the cloud. Each stands in the journal with its begin and its end.
 
-use std::sync::Arc;
-
 use super::body::{complete, into_body};
 use super::calls::{call, known, object};
 use super::error::CallError;
 use super::faults::Call;
 use super::toy::{Settings, Toy};
-use super::value::{Object, Value, get};
-use super::wire::{ApplyRequest, ApplyResponse, Diagnostic};
 use crate::cloud::{Cloud, Creation};
 use crate::control::Verb;
 use crate::journal::Event;
 use crate::kind::Kind;
+use crate::plugin::value::{Object, Value, get};
+use crate::plugin::wire::{ApplyRequest, ApplyResponse, Diagnostic};
 
-pub(crate) async fn apply(toy: Arc<Toy>, request: ApplyRequest) -> ApplyResponse {
-    match apply_change(&toy, &request).await {
+pub(crate) async fn apply(toy: &Toy, request: ApplyRequest) -> ApplyResponse {
+    match apply_change(toy, &request).await {
         Ok((state, late)) => match state.encode() {
             Ok(state) => response(Some(state), late),
             Err(error) => response(request.prior_state, Some(CallError::from(error))),
@@ -24,7 +22,7 @@ pub(crate) async fn apply(toy: Arc<Toy>, request: ApplyRequest) -> ApplyResponse
     }
 }
 
-fn response(new_state: Option<super::wire::DynamicValue>, error: Option<CallError>) -> ApplyResponse {
+fn response(new_state: Option<crate::plugin::wire::DynamicValue>, error: Option<CallError>) -> ApplyResponse {
     ApplyResponse { new_state, diagnostics: error.into_iter().map(Diagnostic::from).collect() }
 }
 

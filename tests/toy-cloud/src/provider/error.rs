@@ -4,10 +4,10 @@ use std::error::Error;
 
 use thiserror::Error;
 
-use super::value::ValueError;
-use super::wire::{AttributePath, Diagnostic, Step};
 use crate::cloud::CloudError;
 use crate::control::Verb;
+use crate::plugin::value::ValueError;
+use crate::plugin::wire::{AttributePath, Diagnostic, Step};
 
 const SEVERITY_ERROR: i32 = 1;
 

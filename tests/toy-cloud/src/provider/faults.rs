@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::error::CallError;
 use super::toy::{Settings, Toy};
-use super::value::{Object, Value, get};
 use crate::control::{Control, Verb};
 use crate::journal::{Entry, Event};
+use crate::plugin::value::{Object, Value, get};
 
 /// How soon a change of the control file is seen by a call that waits.
 const TICK: Duration = Duration::from_millis(20);

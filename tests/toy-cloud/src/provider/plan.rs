@@ -2,8 +2,8 @@
 
 use serde_json::Number;
 
-use super::value::{Object, Value, get};
 use crate::kind::{Effect, Kind, Literal, Mode};
+use crate::plugin::value::{Object, Value, get};
 
 /// A planned resource.
 #[derive(Debug, PartialEq)]
@@ -61,7 +61,7 @@ mod tests {
 
     use super::{Planned, fault, plan};
     use crate::kind::kind;
-    use crate::provider::value::{Object, Value};
+    use crate::plugin::value::{Object, Value};
 
     fn object(json: Json) -> Object {
         Value::from(json).into_object().expect("an object")

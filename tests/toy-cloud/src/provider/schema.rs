@@ -1,7 +1,7 @@
 //! The table of kinds as the schema that tofu asks for.
 
-use super::wire::{NestedBlock, Schema, SchemaAttribute, SchemaBlock, SchemaResponse};
 use crate::kind::{Attribute, KINDS, Keeping, Kind, Mode, Type, Visibility};
+use crate::plugin::wire::{NestedBlock, Schema, SchemaAttribute, SchemaBlock, SchemaResponse};
 
 /// The one data source.
 pub(crate) const DATA_SOURCE: &str = "toy_network";
@@ -39,6 +39,7 @@ fn resource(kind: &Kind) -> Schema {
             block_types: Vec::new(),
         }),
         nesting: NESTING_LIST,
+        ..NestedBlock::default()
     });
     schema(kind.attributes().map(attribute).collect(), nested.collect())
 }

@@ -6,8 +6,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::watch;
 
 use super::error::CallError;
-use super::value::{Object, Value, get};
+use super::{calls, change, schema};
 use crate::cloud::Cloud;
+use crate::plugin::Plugin;
+use crate::plugin::value::{Object, Value, get};
+use crate::plugin::wire::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, DiagnosticsResponse, Empty, ImportRequest, ImportResponse,
+    PlanRequest, PlanResponse, ReadRequest, SchemaResponse, StateResponse, UpgradeRequest, ValidateRequest,
+};
 
 /// The provider's environment, read once.
 #[derive(Debug, Default)]
@@ -16,6 +22,16 @@ pub(crate) struct Environment {
     pub(crate) dir: Option<PathBuf>,
     /// `TOY_CLOUD_TOKEN`, where the code does not name it.
     pub(crate) token: Option<String>,
+}
+
+impl Environment {
+    #[expect(clippy::disallowed_methods, reason = "read once, before anything else")]
+    pub(crate) fn read() -> Self {
+        Self {
+            dir: std::env::var_os("TOY_CLOUD_DIR").map(Into::into),
+            token: std::env::var("TOY_CLOUD_TOKEN").ok(),
+        }
+    }
 }
 
 /// How the provider was configured.
@@ -61,13 +77,50 @@ impl Toy {
         settings.clone().ok_or(CallError::NotConfigured)
     }
 
-    /// Asks the calls in flight to end promptly.
-    pub(crate) fn stop(&self) {
-        self.stopped.send_replace(true);
-    }
-
     /// Tells when to stop.
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
         self.stopped.subscribe()
+    }
+}
+
+impl Plugin for Toy {
+    async fn schema(self: Arc<Self>, _: Empty) -> SchemaResponse {
+        schema::all()
+    }
+
+    async fn configure(self: Arc<Self>, request: ConfigureRequest) -> DiagnosticsResponse {
+        calls::configure(&self, &request)
+    }
+
+    async fn validate(self: Arc<Self>, request: ValidateRequest) -> DiagnosticsResponse {
+        calls::validate(&request)
+    }
+
+    async fn upgrade(self: Arc<Self>, request: UpgradeRequest) -> StateResponse {
+        calls::upgrade(request)
+    }
+
+    async fn read(self: Arc<Self>, request: ReadRequest) -> StateResponse {
+        calls::read(&self, request).await
+    }
+
+    async fn plan(self: Arc<Self>, request: PlanRequest) -> PlanResponse {
+        calls::plan(&self, request).await
+    }
+
+    async fn apply(self: Arc<Self>, request: ApplyRequest) -> ApplyResponse {
+        change::apply(&self, request).await
+    }
+
+    async fn import(self: Arc<Self>, request: ImportRequest) -> ImportResponse {
+        calls::import(&self, request).await
+    }
+
+    async fn read_data(self: Arc<Self>, request: ReadRequest) -> StateResponse {
+        calls::read_data(&self, request).await
+    }
+
+    fn interrupt(&self) {
+        self.stopped.send_replace(true);
     }
 }

@@ -15,25 +15,55 @@ use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 use tower::Service;
 
-use super::toy::Toy;
-use super::wire::Empty;
-use super::{calls, change};
+use super::wire::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, DiagnosticsResponse, Empty, ImportRequest, ImportResponse,
+    PlanRequest, PlanResponse, ReadRequest, SchemaResponse, StateResponse, StopResponse, UpgradeRequest,
+    ValidateProviderRequest, ValidateProviderResponse, ValidateRequest,
+};
 
 type Answer = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
 type Raw = http::Request<Body>;
 
+/// What a provider answers to each call of the protocol.
+pub(crate) trait Plugin: Send + Sync + 'static {
+    fn schema(self: Arc<Self>, request: Empty) -> impl Future<Output = SchemaResponse> + Send;
+    fn configure(
+        self: Arc<Self>,
+        request: ConfigureRequest,
+    ) -> impl Future<Output = DiagnosticsResponse> + Send;
+    fn validate(
+        self: Arc<Self>,
+        request: ValidateRequest,
+    ) -> impl Future<Output = DiagnosticsResponse> + Send;
+    fn upgrade(self: Arc<Self>, request: UpgradeRequest) -> impl Future<Output = StateResponse> + Send;
+    fn read(self: Arc<Self>, request: ReadRequest) -> impl Future<Output = StateResponse> + Send;
+    fn plan(self: Arc<Self>, request: PlanRequest) -> impl Future<Output = PlanResponse> + Send;
+    fn apply(self: Arc<Self>, request: ApplyRequest) -> impl Future<Output = ApplyResponse> + Send;
+    fn import(self: Arc<Self>, request: ImportRequest) -> impl Future<Output = ImportResponse> + Send;
+    fn read_data(self: Arc<Self>, request: ReadRequest) -> impl Future<Output = StateResponse> + Send;
+
+    /// Asks the calls in flight to end promptly.
+    fn interrupt(&self);
+}
+
 /// The service `tfplugin6.Provider`.
-#[derive(Debug, Clone)]
-pub(crate) struct Provider {
-    pub(crate) toy: Arc<Toy>,
+#[derive(Debug)]
+pub(crate) struct Provider<P> {
+    pub(crate) plugin: Arc<P>,
     pub(crate) in_flight: Arc<AtomicUsize>,
 }
 
-impl NamedService for Provider {
+impl<P> Clone for Provider<P> {
+    fn clone(&self) -> Self {
+        Self { plugin: self.plugin.clone(), in_flight: self.in_flight.clone() }
+    }
+}
+
+impl<P> NamedService for Provider<P> {
     const NAME: &'static str = "tfplugin6.Provider";
 }
 
-impl Service<Raw> for Provider {
+impl<P: Plugin> Service<Raw> for Provider<P> {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Answer;
@@ -45,33 +75,42 @@ impl Service<Raw> for Provider {
     fn call(&mut self, raw: Raw) -> Answer {
         let method = raw.uri().path().rsplit('/').next().unwrap_or_default();
         match method {
-            "GetProviderSchema" => self.unary(raw, calls::schema),
-            "ValidateProviderConfig" => self.unary(raw, calls::validate_provider),
-            "ValidateResourceConfig" | "ValidateDataResourceConfig" => self.unary(raw, calls::validate),
-            "ConfigureProvider" => self.unary(raw, calls::configure),
-            "UpgradeResourceState" => self.unary(raw, calls::upgrade),
-            "ReadResource" => self.unary(raw, calls::read),
-            "PlanResourceChange" => self.unary(raw, calls::plan),
-            "ApplyResourceChange" => self.unary(raw, change::apply),
-            "ImportResourceState" => self.unary(raw, calls::import),
-            "ReadDataSource" => self.unary(raw, calls::read_data),
-            "StopProvider" => self.unary(raw, calls::stop),
+            "GetProviderSchema" => self.unary(raw, P::schema),
+            "ValidateProviderConfig" => self.unary(raw, validate_provider),
+            "ValidateResourceConfig" | "ValidateDataResourceConfig" => self.unary(raw, P::validate),
+            "ConfigureProvider" => self.unary(raw, P::configure),
+            "UpgradeResourceState" => self.unary(raw, P::upgrade),
+            "ReadResource" => self.unary(raw, P::read),
+            "PlanResourceChange" => self.unary(raw, P::plan),
+            "ApplyResourceChange" => self.unary(raw, P::apply),
+            "ImportResourceState" => self.unary(raw, P::import),
+            "ReadDataSource" => self.unary(raw, P::read_data),
+            "StopProvider" => self.unary(raw, stop),
             _ => unimplemented(),
         }
     }
 }
 
-impl Provider {
+async fn validate_provider<P>(_: Arc<P>, _: ValidateProviderRequest) -> ValidateProviderResponse {
+    ValidateProviderResponse::default()
+}
+
+async fn stop<P: Plugin>(plugin: Arc<P>, _: Empty) -> StopResponse {
+    plugin.interrupt();
+    StopResponse::default()
+}
+
+impl<P: Plugin> Provider<P> {
     fn unary<Q, A, C, F>(&self, raw: Raw, call: C) -> Answer
     where
         Q: prost::Message + Default + 'static,
         A: prost::Message + Default + 'static,
-        C: Fn(Arc<Toy>, Q) -> F + Send + Sync + 'static,
+        C: Fn(Arc<P>, Q) -> F + Send + Sync + 'static,
         F: Future<Output = A> + Send + 'static,
     {
-        let Self { toy, in_flight } = self.clone();
+        let Self { plugin, in_flight } = self.clone();
         let service = tower::service_fn(move |request: Request<Q>| {
-            let answer = tokio::spawn(counted(in_flight.clone(), call(toy.clone(), request.into_inner())));
+            let answer = tokio::spawn(counted(in_flight.clone(), call(plugin.clone(), request.into_inner())));
             async { answer.await.map(Response::new).map_err(|error| Status::internal(error.to_string())) }
         });
         answer::<Q, A, _>(raw, service)
@@ -128,6 +167,6 @@ where
 }
 
 fn unimplemented() -> Answer {
-    let response = Status::unimplemented("the toy cloud does not know this method").into_http();
+    let response = Status::unimplemented("the provider does not know this method").into_http();
     Box::pin(std::future::ready(Ok(response)))
 }

@@ -1,5 +1,5 @@
-//! The messages of the plugin protocol, version 6, as far as the toy cloud speaks it: names and field numbers of
-//! <https://developer.hashicorp.com/terraform/plugin/terraform-plugin-protocol>. Fields that it has no use for
+//! The messages of the plugin protocol, version 6, as far as the providers here speak it: names and field numbers of
+//! <https://developer.hashicorp.com/terraform/plugin/terraform-plugin-protocol>. Fields that they have no use for
 //! are left out; protobuf skips what it does not know.
 
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ pub(crate) struct SchemaAttribute {
     pub(crate) sensitive: bool,
 }
 
-/// A nested block; nesting 2 is a list.
+/// A nested block; nesting 1 is a single one, 2 a list, 3 a set. At most 0 means any number.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct NestedBlock {
     #[prost(string, tag = "1")]
@@ -87,6 +87,10 @@ pub(crate) struct NestedBlock {
     pub(crate) block: Option<SchemaBlock>,
     #[prost(int32, tag = "3")]
     pub(crate) nesting: i32,
+    #[prost(int64, tag = "4")]
+    pub(crate) min_items: i64,
+    #[prost(int64, tag = "5")]
+    pub(crate) max_items: i64,
 }
 
 /// A request without fields.

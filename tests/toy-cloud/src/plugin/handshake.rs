@@ -18,8 +18,7 @@ use tokio::sync::Notify;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
-use super::dispatch::{Controller, Provider};
-use super::toy::{Environment, Toy};
+use super::dispatch::{Controller, Plugin, Provider};
 
 const COOKIE: &str = "TF_PLUGIN_MAGIC_COOKIE";
 const CLIENT_CERTIFICATE: &str = "PLUGIN_CLIENT_CERT";
@@ -31,9 +30,7 @@ const LAST_WORDS: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Error)]
 enum ServeError {
-    #[error(
-        "this is a plugin of tofu and terraform, which start it: see `yuba/toy` in a provider requirement"
-    )]
+    #[error("this is a plugin of tofu and terraform, which start it for a provider requirement")]
     NoPlugin,
     #[error("cannot make a certificate")]
     Certificate(#[from] rcgen::Error),
@@ -43,9 +40,9 @@ enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Serves the provider until tofu ends it.
-pub async fn serve() -> ExitCode {
-    match run().await {
+/// Serves a provider until tofu ends it.
+pub(crate) async fn serve<P: Plugin>(plugin: P) -> ExitCode {
+    match run(plugin).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let chain = std::error::Error::source(&error).map(|source| format!(": {source}"));
@@ -55,16 +52,14 @@ pub async fn serve() -> ExitCode {
     }
 }
 
-async fn run() -> Result<(), ServeError> {
+async fn run<P: Plugin>(plugin: P) -> Result<(), ServeError> {
     variable(COOKIE).ok_or(ServeError::NoPlugin)?;
     // A terminal interrupts the whole process group; tofu alone decides what that means, and says `StopProvider`.
     let mut interrupts = signal(SignalKind::interrupt())?;
-    let environment =
-        Environment { dir: variable("TOY_CLOUD_DIR").map(Into::into), token: variable("TOY_CLOUD_TOKEN") };
-    let provider = Provider { toy: Arc::new(Toy::new(environment)), in_flight: Arc::default() };
+    let provider = Provider { plugin: Arc::new(plugin), in_flight: Arc::default() };
     let controller = Controller { shutdown: Arc::new(Notify::new()) };
     let shutdown = controller.shutdown.clone();
-    let (toy, in_flight) = (provider.toy.clone(), provider.in_flight.clone());
+    let (plugin, in_flight) = (provider.plugin.clone(), provider.in_flight.clone());
     let (mut builder, certificate) = encrypted()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
@@ -75,19 +70,19 @@ async fn run() -> Result<(), ServeError> {
     tokio::select! {
         ended = serving => ended?,
         () = shutdown.notified() => tokio::time::sleep(LAST_WORDS).await,
-        () = orphaned(&toy, &in_flight) => {}
+        () = orphaned(&*plugin, &in_flight) => {}
         () = swallow => {}
     }
     Ok(())
 }
 
 /// Ends when tofu is gone and the calls in flight have ended.
-async fn orphaned(toy: &Toy, in_flight: &AtomicUsize) {
+async fn orphaned<P: Plugin>(plugin: &P, in_flight: &AtomicUsize) {
     let parent = rustix::process::getppid();
     while rustix::process::getppid() == parent {
         tokio::time::sleep(PARENT_CHECK).await;
     }
-    toy.stop();
+    plugin.interrupt();
     while in_flight.load(Ordering::SeqCst) > 0 {
         tokio::time::sleep(DRAIN_CHECK).await;
     }
