@@ -39,6 +39,15 @@ fn writes(loaded: &Loaded, decision: &Decision) -> Result<Vec<Write>, PortError>
     if let (Some(known), Some(request)) = (&loaded.request, &decision.request) {
         writes.push(known.clone().with(request.clone()).put()?);
     }
+    if let Some(former) = &decision.former {
+        for known in loaded.formers.iter().filter(|known| known.stack.id == former.id) {
+            writes.push(known.stack.clone().with(former.clone()).put()?);
+            writes.push(known.unchanged.clone());
+        }
+    }
+    if let Some(notice) = &decision.notice {
+        writes.push(Versioned::new(notice.clone()).put()?);
+    }
     if !writes.is_empty() || *loaded.stack != decision.stack {
         writes.push(loaded.stack.clone().with(decision.stack.clone()).put()?);
     }

@@ -6,15 +6,16 @@ use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::decide::{Dependency, Records, TaskSeen, dependency_blocked_by, values_name};
 use yuba_core::id::{RequestId, RunId, StackId, StackName};
 use yuba_core::message::{AttemptNews, Cause, Message};
-use yuba_core::record::{Edge, Installation, Key, Record, StackAlias, state_partition, trouble_partition};
+use yuba_core::record::{Installation, Key, Record, StackAlias};
 use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
-use yuba_core::state_address::{SameState, known_address};
-use yuba_core::trouble::{MANY, Trouble};
+use yuba_ports::around::{LoadedFormer, formers, same_state};
 use yuba_ports::records::{self, Versioned};
-use yuba_ports::{Expected, Order, PortError, Ports, Query, TaskStatus, Write};
+use yuba_ports::{Expected, PortError, Ports, TaskStatus, Write};
+
+use crate::trouble::load_trouble;
 
 /// What was read: the values for the decision, and the versions for the commit.
 pub(crate) struct Loaded {
@@ -23,6 +24,7 @@ pub(crate) struct Loaded {
     pub(crate) run: Option<Versioned<Run>>,
     pub(crate) attempt: Option<Versioned<Attempt>>,
     pub(crate) request: Option<Versioned<Request>>,
+    pub(crate) formers: Vec<LoadedFormer>,
     /// That definition and observation are still those that were read: what the manifest allowed a moment ago may be
     /// forbidden by now.
     pub(crate) unchanged: Vec<Write>,
@@ -46,19 +48,22 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
     };
     let request = load_request(ports, message).await?;
     let (observation, same_observation) = checked::<Observation>(ports, Key::observation(id)).await?;
+    let store = &*ports.store;
+    let formers = formers(store, &stack, definition.as_ref(), request.as_deref()).await?;
     let records = Records {
         drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
             .await?
             .map(Versioned::into_value),
-        named: load_run(ports, id, request.as_ref().and_then(|request| named_run(request)))
+        named: load_run(ports, id, request.as_ref().and_then(|request| named_run(request, &stack)))
             .await?
             .map(Versioned::into_value),
         task: task_seen(ports, attempt.as_deref(), message).await?,
         values: values(ports, definition.as_ref()).await?,
         dependencies: dependencies(ports, definition.as_ref()).await?,
-        same_state: same_state(ports, id, definition.as_ref(), observation.as_ref()).await?,
+        same_state: same_state(store, id, definition.as_ref(), observation.as_ref()).await?,
+        formers: formers.iter().map(|loaded| loaded.former.clone()).collect(),
         observation,
-        trouble: trouble(ports, &stack).await?,
+        trouble: load_trouble(ports, &stack).await?,
         paused: value::<Installation>(ports, &Key::installation())
             .await?
             .and_then(|installation| installation.paused),
@@ -69,7 +74,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         request: request.clone().map(Versioned::into_value),
     };
     let unchanged = vec![same_definition, same_observation];
-    Ok(Some(Loaded { records, stack, run, attempt, request, unchanged }))
+    Ok(Some(Loaded { records, stack, run, attempt, request, formers, unchanged }))
 }
 
 /// A record, and the condition that it is still the same when the decision is committed.
@@ -102,9 +107,10 @@ async fn load_request(ports: &Ports, message: &Message) -> Result<Option<Version
     Ok(request.filter(|request| request.outcome == Outcome::Pending))
 }
 
-fn named_run(request: &Request) -> Option<RunId> {
+fn named_run(request: &Request, stack: &Stack) -> Option<RunId> {
     match &request.ask {
         Ask::Recover { run } => Some(*run),
+        Ask::Adopt(_) => stack.latest,
         _ => None,
     }
 }
@@ -127,44 +133,6 @@ async fn task_seen(
         TaskStatus::Running => TaskSeen::Running,
         TaskStatus::Stopped { how } => TaskSeen::Stopped(how),
     }))
-}
-
-/// Another stack that names the same state, or may.
-async fn same_state(
-    ports: &Ports,
-    id: StackId,
-    definition: Option<&Definition>,
-    seen: Option<&Observation>,
-) -> Result<Option<SameState>, PortError> {
-    let Some(definition) = definition else { return Ok(None) };
-    let mine = known_address(&definition.spec, seen);
-    let (Some(address), mut after) = (mine.digest(), None) else { return Ok(None) };
-    loop {
-        let (partition, prefix) = (state_partition(address), "stack#".to_owned());
-        let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit: 100 };
-        let (edges, next) = records::page::<Edge>(&*ports.store, query).await?;
-        for edge in edges.iter().filter(|edge| edge.stack != id) {
-            let other = value::<Definition>(ports, &Key::definition(edge.stack)).await?;
-            let seen = value::<Observation>(ports, &Key::observation(edge.stack)).await?;
-            if let Some(found) = other.and_then(|other| SameState::of(&mine, &other, seen.as_ref())) {
-                return Ok(Some(found));
-            }
-        }
-        match next {
-            Some(cursor) => after = Some(cursor),
-            None => return Ok(None),
-        }
-    }
-}
-
-/// How many stacks have the error that stopped this one last, and whether this is the one that goes on trying.
-async fn trouble(ports: &Ports, stack: &Stack) -> Result<Option<Trouble>, PortError> {
-    let Some(retry) = stack.retry.as_ref().filter(|retry| retry.due.is_some()) else { return Ok(None) };
-    let (partition, prefix) = (trouble_partition(&retry.signature), String::new());
-    let query = Query::Partition { partition, prefix, order: Order::Ascending, after: None, limit: MANY };
-    let found = ports.store.query(query).await?.items;
-    let probes = found.first().is_none_or(|first| first.key.sort == stack.id.to_string());
-    Ok(Some(Trouble { stacks: found.len(), probes }))
 }
 
 /// Versions of the secrets and config maps that the stack reads.

@@ -131,3 +131,46 @@ async fn a_stack_that_nobody_defined_is_reported_and_left() {
     let handled = world.wake_other().await;
     assert_eq!(handled.report, [format!("no record names stack {}", world.other)]);
 }
+
+#[tokio::test]
+async fn notice_of_a_trouble_is_given_once_until_it_is_over() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.fails().await;
+    let trouble = world.trouble().await;
+    world.many_have(&trouble).await;
+    for _ in 0..2 {
+        world.passes(Span::minutes(6)).await;
+        assert_eq!((world.notices(), world.is_noticed(&trouble).await), (1, true));
+        world.fails().await;
+    }
+    world.passes(Span::minutes(6)).await;
+    world.planned().await;
+    assert!(!world.is_noticed(&trouble).await, "it is over");
+}
+
+#[tokio::test]
+async fn of_two_stacks_that_would_give_notice_at_once_one_does() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.fails().await;
+    let trouble = world.trouble().await;
+    world.many_have(&trouble).await;
+    world.other_gives_notice_meanwhile(&trouble);
+    world.passes(Span::minutes(6)).await;
+    assert_eq!((world.notices(), world.run().await.state), (0, RunState::Planning));
+}
+
+#[tokio::test]
+async fn a_trouble_that_is_cleared_twice_takes_no_later_notice_away() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.fails().await;
+    let (trouble, run) = (world.trouble().await, world.run().await.id);
+    world.passes(Span::minutes(6)).await;
+    world.planned().await;
+    world.many_have(&trouble).await;
+    world.other_gives_notice(&trouble).await;
+    world.redoes(Effect::ClearTrouble { signature: trouble.clone(), run }).await;
+    assert!(world.is_noticed(&trouble).await);
+}

@@ -57,7 +57,7 @@ async fn a_cut_snapshot(call: i64, cut: Cut) -> bool {
 async fn a_look_that_is_cut_anywhere_wakes_every_stack_it_must() {
     for cut in [Cut::Before, Cut::After] {
         let mut call = 1;
-        while a_cut_look(call, cut).await {
+        while Box::pin(a_cut_look(call, cut)).await {
             call += 1;
         }
         assert!(call > 10, "only {call} calls were cut");

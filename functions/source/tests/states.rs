@@ -6,7 +6,10 @@ mod kit;
 use kit::{World, stack, stack_name};
 use yuba_core::id::StackId;
 use yuba_core::record::{Edge, Key};
+use yuba_core::stack::Stack;
 use yuba_core::state_address::{StateAddress, known_address};
+use yuba_ports::records::put_any;
+use yuba_ports::{Clock, Store};
 
 /// Code that names where its state lies.
 fn code(key: &str) -> String {
@@ -84,6 +87,47 @@ async fn another_state_is_another_stack_and_so_is_one_that_nobody_names() {
         assert_ne!(world.id("other").await, id);
         assert!(world.definition("dev").await.vanished.is_some());
     }
+}
+
+/// A stack whose state the installation keeps, with what its record says of it.
+async fn kept(change: fn(&mut Stack)) -> (World, StackId) {
+    let files = [("dev/main.tf", "locals {}\n")];
+    let world = Box::pin(World::settled(&files, &stack("dev", "dev", &[]))).await;
+    let id = world.id("dev").await.unwrap();
+    let mut record = Stack::new(id, stack_name("dev"), world.memory.clock.now());
+    change(&mut record);
+    world.memory.store.commit(vec![put_any(&record).unwrap()]).await.unwrap();
+    (world, id)
+}
+
+#[tokio::test]
+async fn a_new_name_for_a_stack_that_would_be_planned_the_same_keeps_it() {
+    let (world, id) = kept(|stack| stack.holds_resources = true).await;
+    world.manifests(&stack("renamed", "dev", &["approvePlan: auto"]));
+    world.take_over().await;
+    assert_eq!((world.id("renamed").await, world.id("dev").await), (Some(id), None));
+}
+
+#[tokio::test]
+async fn a_new_name_with_other_settings_remembers_whose_state_may_be_meant() {
+    let (world, id) = kept(|stack| stack.holds_resources = true).await;
+    let renamed = |more: &[&str]| stack("renamed", "dev", &[&["vars: [{name: a, value: b}]"], more].concat());
+    world.manifests(&renamed(&[]));
+    world.take_over().await;
+    let definition = world.definition("renamed").await;
+    assert_eq!((definition.stack == id, definition.may_be), (false, vec![id]));
+    world.manifests(&(renamed(&["approvePlan: auto"]) + &stack("elsewhere", "other", &[])));
+    world.take_over().await;
+    assert_eq!(world.definition("renamed").await.may_be, [id]);
+    assert!(world.definition("elsewhere").await.may_be.is_empty());
+}
+
+#[tokio::test]
+async fn a_stack_that_holds_nothing_is_not_gone_on_with() {
+    let (world, id) = kept(|_| {}).await;
+    world.manifests(&stack("renamed", "dev", &[]));
+    world.take_over().await;
+    assert_ne!(world.id("renamed").await, Some(id));
 }
 
 #[tokio::test]

@@ -171,7 +171,7 @@ fn answer(state: &TasksState, job: Job, provided: Provided) -> ClaimAnswer {
         credentials: provided.credentials,
         objects: ObjectAccess::Directory { path: text(&settings.objects) },
         digest_key: digest_key(key),
-        local_state: settings.state_file(job.stack).as_deref().map(text),
+        local_state: settings.state_file(job.state_id()).as_deref().map(text),
         provider_cache: settings.provider_cache.as_deref().map(text),
         job,
     }

@@ -19,9 +19,9 @@ pub struct TaskSettings {
 }
 
 impl TaskSettings {
-    /// The state file of a stack for which nobody names a backend.
-    pub(crate) fn state_file(&self, stack: StackId) -> Option<PathBuf> {
-        self.local_state.as_ref().map(|directory| directory.join(format!("{stack}.tfstate")))
+    /// The state file that is kept under a stack's id.
+    pub(crate) fn state_file(&self, kept_as: StackId) -> Option<PathBuf> {
+        self.local_state.as_ref().map(|directory| directory.join(format!("{kept_as}.tfstate")))
     }
 }
 

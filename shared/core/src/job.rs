@@ -16,6 +16,9 @@ pub struct Job {
     pub attempt: AttemptId,
     /// The stack.
     pub stack: StackId,
+    /// Under which stack's id the installation keeps the state, where nobody names a backend; left out, under its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_kept_as: Option<StackId>,
     /// Its name, for logs and session names.
     pub name: StackName,
     /// The run's kind: drift checks plan with `-lock=false`.
@@ -86,6 +89,11 @@ pub(crate) mod stored_before_plan {
 }
 
 impl Job {
+    /// Under which stack's id the installation keeps the state, where nobody names a backend.
+    pub fn state_id(&self) -> StackId {
+        self.state_kept_as.unwrap_or(self.stack)
+    }
+
     /// The prefix under which the attempt's objects lie: `runs/<stack>/<run>/<attempt>/`.
     pub fn prefix(&self) -> String {
         attempt_prefix(self.stack, self.attempt)

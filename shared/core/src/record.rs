@@ -71,6 +71,11 @@ impl Key {
         Self::new(trouble_partition(signature), stack.to_string())
     }
 
+    /// That notice of a trouble was given.
+    pub fn trouble_notice(signature: &str) -> Self {
+        Self::new(format!("trouble-notice#{signature}"), "notice")
+    }
+
     /// A source.
     pub fn source(source: &SourceName) -> Self {
         Self::new(source_partition(source), "source")

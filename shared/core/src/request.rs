@@ -98,6 +98,8 @@ pub enum Adoption {
     New,
     /// It was imported from a state file that the caller uploaded.
     Imported,
+    /// The installation keeps it for this stack, which vanished from the manifests.
+    From(StackId),
 }
 
 /// What became of a request.

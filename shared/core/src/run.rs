@@ -250,7 +250,9 @@ impl Waiting {
             Self::Claim => "a task to start".to_owned(),
             Self::Report => "the report of its attempt".to_owned(),
             Self::Approval => "approval".to_owned(),
-            Self::Adoption => "a word on its state: `yuba adopt STACK --new` or `--state FILE`".to_owned(),
+            Self::Adoption => {
+                "a word on its state: `yuba adopt STACK` (--new, --state FILE or --from STACK)".to_owned()
+            }
             Self::Dependencies(stacks) => format!("its dependencies: {}", stacks.join("; ")),
             Self::Retry { at } => format!("its next try at {at}"),
             Self::Resume => "`yuba resume`".to_owned(),

@@ -211,6 +211,10 @@ pub struct Definition {
     /// What is wrong with its document as it stands now: these are its last good settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<String>,
+    /// Stacks that had vanished from the set when this name was new, with the same code and workspace and a state that the
+    /// installation keeps: it may be one of them under a new name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_be: Vec<StackId>,
 }
 
 impl Record for Definition {

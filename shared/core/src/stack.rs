@@ -44,6 +44,16 @@ pub struct Stack {
     pub suspended: Option<Signed>,
     /// What was settled about a state whose place nobody named.
     pub adopted: Option<Adoption>,
+    /// Under which stack's id the installation keeps its state, where nobody names a backend and that is not its own: it
+    /// went on under the state of a stack that vanished, which got this one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_kept_as: Option<StackId>,
+    /// Which stack goes on under the state that this one had, until something begins under this name again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_to: Option<HandedTo>,
+    /// The last plan found something in its state, or something was applied or imported since.
+    #[serde(default)]
+    pub holds_resources: bool,
     /// Failures in a row, and when the next try is due.
     pub retry: Option<Retry>,
     /// A run that somebody asked for and that could not be made yet.
@@ -95,6 +105,9 @@ impl Stack {
             drift: None,
             suspended: None,
             adopted: None,
+            state_kept_as: None,
+            handed_to: None,
+            holds_resources: false,
             retry: None,
             asked: None,
             backend_first: Vec::new(),
@@ -111,6 +124,25 @@ impl Stack {
             updated_at: now,
         }
     }
+
+    /// Under which stack's id the installation keeps its state, where nobody names a backend.
+    pub fn state_id(&self) -> StackId {
+        self.state_kept_as.unwrap_or(self.id)
+    }
+
+    /// Whether its state may hold anything.
+    pub fn may_hold(&self) -> bool {
+        self.holds_resources || self.applied.as_ref().is_some_and(|applied| !applied.destroyed)
+    }
+}
+
+/// The stack that goes on under the state that another had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandedTo {
+    /// The stack.
+    pub stack: StackId,
+    /// Its name.
+    pub name: StackName,
 }
 
 impl Record for Stack {
@@ -192,12 +224,13 @@ pub struct Retry {
     pub due: Option<Timestamp>,
     /// Names the error: see [`crate::trouble`].
     pub signature: String,
-    /// The notice that many stacks have this error was given.
-    pub noticed: bool,
     /// An apply left a state behind that its backend does not hold. Only what a person asks for is planned until a plan
     /// has gone well: any other plan would start from a state that lacks what that apply made.
     #[serde(default)]
     pub unsaved: bool,
+    /// The run whose apply left it behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_by: Option<RunId>,
 }
 
 /// A run that somebody asked for.

@@ -15,6 +15,7 @@ use yuba_core::request::Request;
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Delivery, ManifestSetRecord, Observation, Source};
 use yuba_core::stack::Stack;
+use yuba_core::trouble::TroubleNotice;
 
 /// A stored record, its type and file, read and written again.
 fn check<T: Record>(name: &str) {
@@ -44,6 +45,7 @@ fn records_of_the_first_form_are_read_whole() {
     check::<StackAlias>("alias");
     check::<Delivery>("delivery");
     check::<Installation>("installation");
+    check::<TroubleNotice>("trouble-notice");
 }
 
 #[test]

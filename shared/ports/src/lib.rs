@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod around;
 mod blobs;
 mod clock;
 #[cfg(feature = "contract")]

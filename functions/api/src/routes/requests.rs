@@ -13,12 +13,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 use yuba_core::decide::{Moment, Records, refusal};
-use yuba_core::id::{RequestId, RunId};
+use yuba_core::id::{RequestId, RunId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
-use yuba_core::request::{Ask, Outcome, Request, Signed};
+use yuba_core::request::{Adoption, Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
+use yuba_ports::around::{formers, same_state};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
 
@@ -49,8 +50,9 @@ pub(crate) async fn ask(
     let stack = lookup::stack(&*api.ports.store, &stack_name((namespace, name))).await?;
     let state_file = body.state_file.clone();
     let by = by(&api, body.who.clone(), body.from.clone(), body.message.clone());
-    let ask = match (verb, &body.lock) {
-        (Verb::Unlock, None) => unlock_reported(&api, &stack).await?,
+    let ask = match verb {
+        Verb::Unlock if body.lock.is_none() => unlock_reported(&api, &stack).await?,
+        Verb::Adopt if body.from_stack.is_some() => adopt_from(&api, &body).await?,
         _ => verb.ask(&body)?,
     };
     Box::pin(submit(&api, Wish { stack, by, ask, state_file })).await
@@ -65,6 +67,17 @@ async fn unlock_reported(api: &Api, stack: &Stack) -> Result<Ask, Problem> {
             .with_help("name the lock's id where you know of one")
     })?;
     Ok(Ask::Unlock { lock: lock.id })
+}
+
+/// The stack whose state is to be taken over.
+async fn adopt_from(api: &Api, body: &AskBody) -> Result<Ask, Problem> {
+    Verb::Adopt.ask(body)?;
+    let name = body.from_stack.as_deref().unwrap_or_default();
+    let (namespace, name) = name.split_once('/').ok_or_else(|| {
+        Problem::unprocessable(format!("from_stack: found `{name}`, allowed is `namespace/name`"))
+    })?;
+    let former = lookup::stack(&*api.ports.store, &StackName::new(namespace, name)).await?;
+    Ok(Ask::Adopt(Adoption::From(former.id)))
 }
 
 /// Who patches.
@@ -242,12 +255,18 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
     };
     let named = match &request.ask {
         Ask::Recover { run } => Some(*run),
+        Ask::Adopt(_) => stack.latest,
         _ => None,
     };
+    let definition = lookup::definition(store, stack.id).await?;
+    let observation = lookup::read(store, &Key::observation(stack.id)).await?;
+    let formers = formers(store, stack, definition.as_ref(), Some(request)).await?;
     Ok(Records {
         stack: stack.clone(),
-        definition: lookup::definition(store, stack.id).await?,
-        observation: lookup::read(store, &Key::observation(stack.id)).await?,
+        same_state: same_state(store, stack.id, definition.as_ref(), observation.as_ref()).await?,
+        formers: formers.into_iter().map(|loaded| loaded.former).collect(),
+        definition,
+        observation,
         run,
         drifted: lookup::run_of(store, stack.id, stack.drift.as_ref().map(|drift| drift.run)).await?,
         named: lookup::run_of(store, stack.id, named).await?,
@@ -256,7 +275,6 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
         request: Some(request.clone()),
         values: std::collections::BTreeMap::new(),
         dependencies: Vec::new(),
-        same_state: None,
         trouble: None,
         paused: None,
     })

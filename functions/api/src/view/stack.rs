@@ -61,7 +61,9 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
         id: stack.id.to_string(),
         definition: definition.as_ref().map(self::definition),
         observation: observation.as_ref().map(self::observation),
-        state_address: definition.as_ref().and_then(|known| state_address(known, observation.as_ref())),
+        state_address: definition
+            .as_ref()
+            .and_then(|known| state_address(stack, known, observation.as_ref())),
         applied: stack.applied.as_ref().map(applied),
         waits_for: current.map(words::waiting).unwrap_or_default(),
         drift: stack.drift.as_ref().map(|drift| self::drift(drift, drifted.as_ref())),
@@ -74,9 +76,16 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
     }
 }
 
-fn state_address(definition: &Definition, observation: Option<&Observation>) -> Option<String> {
+fn state_address(
+    stack: &Stack,
+    definition: &Definition,
+    observation: Option<&Observation>,
+) -> Option<String> {
     match known_address(&definition.spec, observation) {
-        StateAddress::Own => Some("kept by Yuba under the stack's own id".to_owned()),
+        StateAddress::Own => Some(match stack.state_kept_as {
+            None => "kept by Yuba under the stack's own id".to_owned(),
+            Some(id) => format!("kept by Yuba under the id {id}"),
+        }),
         StateAddress::At(place) => Some(place),
         StateAddress::Perhaps(_) => None,
     }

@@ -25,9 +25,14 @@ pub struct AskBody {
     /// For `cancel`: the run that was seen. For `recover`: the run that left the state behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// For `adopt`: the text of the state file to start from; left out, the stack starts with an empty state.
+    /// For `adopt`: the text of the state file to start from. Without it and `from_stack` the stack starts with an empty
+    /// state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_file: Option<String>,
+    /// For `adopt`: `namespace/name` of a stack that vanished from the manifests and whose state is kept here: this one
+    /// goes on under it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_stack: Option<String>,
 }
 
 /// The answer to something that asks for a change: accepted, not decided yet.

@@ -11,9 +11,11 @@ use ulid::Ulid;
 use yuba_api::{Api, Explain, Unexplained, router};
 use yuba_core::id::{StackId, StackName};
 use yuba_core::job::attempt_prefix;
-use yuba_core::record::{Record, StackAlias};
+use yuba_core::record::{Edge, Key, Record, StackAlias};
 use yuba_core::run::Run;
+use yuba_core::source::Definition;
 use yuba_core::stack::Stack;
+use yuba_core::state_address::known_address;
 use yuba_core::time::Timestamp;
 use yuba_core::why::Why;
 use yuba_ports::memory::MemoryWorld;
@@ -44,6 +46,24 @@ impl World {
         let name = StackName::new("infra", name);
         self.put(&Stack::new(id, name.clone(), Timestamp(1_796_027_157_000))).await;
         self.put(&StackAlias { name, stack: id }).await;
+    }
+
+    /// Manifests of these stacks, of which the first is [`STACK`], name one state.
+    pub(crate) async fn names_one_state(&self, names: &[&str]) {
+        for (name, number) in names.iter().zip(1..) {
+            let (id, golden) = (
+                Ulid::from_parts(1_796_027_157_000, number),
+                include_str!("../../../../shared/core/tests/golden/definition.v1.json"),
+            );
+            let mut definition: Definition = serde_json::from_str(golden).unwrap();
+            (definition.stack, definition.name) = (StackId(id), StackName::new("infra", *name));
+            definition.place = format!("flux/{name}.yaml:1");
+            definition.spec.backend = Some("backend \"s3\" {\n bucket = \"b\"\n key = \"k\"\n}".to_owned());
+            let address = known_address(&definition.spec, None).digest().unwrap();
+            let (at, name) = (Key::state(address, definition.stack), definition.name.clone());
+            self.put(&Edge { at, stack: definition.stack, name }).await;
+            self.put(&definition).await;
+        }
     }
 
     /// An applied run of the stack, changed as told; its attempts are `plan-1` and `apply-1`.

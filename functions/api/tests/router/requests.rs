@@ -38,6 +38,10 @@ async fn what_the_records_refuse_is_refused_at_once() {
     let (status, problem) = world.send(Method::POST, "/api/v1/stacks/infra/network/approve", "").await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(problem.contains("nothing waits for approval"), "{problem}");
+    world.names_one_state(&["network", "twin"]).await;
+    let (status, problem) = world.send(Method::POST, "/api/v1/stacks/infra/network/destroy", "").await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(problem.contains("infra/twin (flux/twin.yaml:1) names the same state"), "{problem}");
     assert!(world.memory.queue.pending().is_empty());
     let (status, _) = world.send(Method::POST, "/api/v1/stacks/infra/network/explode", "").await;
     assert_eq!(status, StatusCode::NOT_FOUND);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use ulid::Ulid;
 use yuba_core::attempt::{Attempt, AttemptReport, AttemptState};
+use yuba_core::effect::{Effect, PendingEffect};
+use yuba_core::event::EventKind;
 use yuba_core::id::{
     AttemptId, ClosureDigest, ContentDigest, FileDigest, ManifestSetName, RequestId, SourceName, StackId,
     StackName,
@@ -14,12 +16,13 @@ use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::plan::summary::{PlanCounts, PlanReport};
 use yuba_core::record::{Edge, Key, Record};
 use yuba_core::request::{Ask, Outcome, Request, Signed};
-use yuba_core::run::Run;
+use yuba_core::run::{Failure, FailureClass, Run};
 use yuba_core::source::{CommitFacts, Definition, Observation};
 use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_core::stack::Stack;
 use yuba_core::state_address::{BackendBlock, CodeBackend, known_address};
 use yuba_core::time::{Span, Timestamp};
+use yuba_core::trouble::{MANY, TroubleNotice};
 use yuba_orchestrator::{Handled, handle};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, put_any, update};
@@ -91,6 +94,7 @@ impl World {
             author: None,
             author_known_by: None,
             held_back: None,
+            may_be: Vec::new(),
         };
         world.put(&definition).await;
         world
@@ -237,6 +241,68 @@ impl World {
         };
         update::<Attempt, _>(&*self.memory.store, &Key::attempt(attempt), reported).await.unwrap();
         self.wake(Cause::Attempt { attempt, what: AttemptNews::Reported }).await;
+    }
+
+    /// The attempt that is out fails of something that passes.
+    pub(crate) async fn fails(&self) {
+        let message = "it broke".to_owned();
+        let class = FailureClass::Transient;
+        let failure = Failure { class, message, detail: String::new(), lock: None, errored_state: false };
+        self.reports(AttemptReport::Failed(failure)).await;
+    }
+
+    /// What names the trouble that the stack has.
+    pub(crate) async fn trouble(&self) -> String {
+        self.stack().await.retry.unwrap().signature
+    }
+
+    /// Many others have the same trouble.
+    pub(crate) async fn many_have(&self, signature: &str) {
+        for number in 0..u128::try_from(MANY).unwrap() {
+            let stack = StackId(Ulid::from_parts(2, number));
+            let name = StackName::new("infra", "other");
+            self.put(&Edge { at: Key::trouble(signature, stack), stack, name }).await;
+        }
+    }
+
+    fn notice_by_other(&self, signature: &str) -> TroubleNotice {
+        let at = self.memory.clock.now();
+        TroubleNotice { signature: signature.to_owned(), stack: self.other, at }
+    }
+
+    /// Another stack gave notice of a trouble.
+    pub(crate) async fn other_gives_notice(&self, signature: &str) {
+        self.put(&self.notice_by_other(signature)).await;
+    }
+
+    /// Another stack will have given it before the next decision is committed.
+    pub(crate) fn other_gives_notice_meanwhile(&self, signature: &str) {
+        let notice = put_any(&self.notice_by_other(signature)).unwrap();
+        self.racing.before.lock().unwrap().push(notice);
+    }
+
+    /// Whether notice of a trouble was given and it is not over.
+    pub(crate) async fn is_noticed(&self, signature: &str) -> bool {
+        self.memory.store.get(&Key::trouble_notice(signature)).await.unwrap().is_some()
+    }
+
+    /// How many notices of a trouble were published.
+    pub(crate) fn notices(&self) -> usize {
+        let published = self.memory.publisher.published();
+        published.iter().filter(|event| event.kind == EventKind::RetriesPaused).count()
+    }
+
+    /// What was done of an effect was not written down, so it is done again.
+    pub(crate) async fn redoes(&self, effect: Effect) {
+        let (key, since) = (effect.key(), self.memory.clock.now());
+        let pending =
+            PendingEffect { key, effect, since, tries: 0, due: since, trouble: None, given_up: false };
+        let again = |stack: &mut Stack| {
+            stack.outbox.push(pending.clone());
+            true
+        };
+        update::<Stack, _>(&*self.memory.store, &Key::stack(self.id), again).await.unwrap();
+        self.wake(Cause::Due { slot: since }).await;
     }
 
     /// The stack's record.

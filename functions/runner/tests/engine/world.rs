@@ -197,6 +197,7 @@ impl World {
             spec,
             timeout: self.timeout,
             plan,
+            state_kept_as: None,
             backend_first: Vec::new(),
             adopted: true,
         }

@@ -12,7 +12,7 @@ use yuba_ports::records::{Versioned, load, put_any};
 use yuba_ports::{Committed, Expected, PortError, Write};
 
 use super::known::Known;
-use super::renamed::Movable;
+use super::renamed::{Movable, Origin};
 use super::{Taking, edges};
 use crate::settings::SourceSettings;
 use crate::states;
@@ -23,6 +23,16 @@ struct Meant {
     /// What was taken over of it before.
     before: Option<Versioned<Definition>>,
     alias: Alias,
+    /// Which stacks it may be under a new name.
+    may_be: Vec<StackId>,
+}
+
+impl Meant {
+    /// A stack that has the name already.
+    fn known(id: StackId, before: Option<Versioned<Definition>>) -> Self {
+        let may_be = before.as_ref().map(|before| before.may_be.clone()).unwrap_or_default();
+        Self { id, before, alias: Alias::Stands, may_be }
+    }
 }
 
 /// What is to be done about the name.
@@ -66,7 +76,7 @@ impl Taking<'_> {
         if let Some(before) =
             known.definitions.get(&manifest.name).filter(|known| known.set == self.record.name)
         {
-            return Ok(Ok(Meant { id: before.stack, before: Some(before.clone()), alias: Alias::Stands }));
+            return Ok(Ok(Meant::known(before.stack, Some(before.clone()))));
         }
         if let Some(alias) = load::<StackAlias>(store, &Key::stack_name(&manifest.name)).await? {
             let id = alias.stack;
@@ -75,25 +85,35 @@ impl Taking<'_> {
                 before.as_ref().filter(|before| before.set != self.record.name && before.vanished.is_none());
             return Ok(match elsewhere {
                 Some(elsewhere) => Err(format!("is defined in {} already", elsewhere.set)),
-                None => Ok(Meant { id, before, alias: Alias::Stands }),
+                None => Ok(Meant::known(id, before)),
             });
         }
-        let former = match movable.former(self.ports, settings, manifest).await? {
-            Ok(former) => former.and_then(|former| known.definitions.get(&former)),
+        let origin = match movable.origin(self.ports, settings, manifest).await? {
+            Ok(origin) => origin,
             Err(why) => {
                 return Ok(Err(format!(
                     "may be a stack that vanished, under a new name; its code must be read to tell: {why}"
                 )));
             }
         };
-        Ok(Ok(match former {
-            Some(former) => Meant {
-                id: former.stack,
-                alias: Alias::MovedFrom(former.name.clone()),
-                before: Some(former.clone()),
-            },
-            None => Meant { id: StackId(self.ports.ids.ulid()), before: None, alias: Alias::New },
-        }))
+        Ok(Ok(self.meant_by_new_name(known, origin)))
+    }
+
+    fn meant_by_new_name(&self, known: &Known, origin: Origin) -> Meant {
+        let new =
+            |may_be| Meant { id: StackId(self.ports.ids.ulid()), before: None, alias: Alias::New, may_be };
+        match origin {
+            Origin::New { may_be } => new(may_be),
+            Origin::Renamed(former) => known.definitions.get(&former).map_or_else(
+                || new(Vec::new()),
+                |former| Meant {
+                    id: former.stack,
+                    before: Some(former.clone()),
+                    alias: Alias::MovedFrom(former.name.clone()),
+                    may_be: Vec::new(),
+                },
+            ),
+        }
     }
 
     async fn take_stack(&mut self, meant: Meant, manifest: StackManifest) -> Result<(), PortError> {
@@ -101,7 +121,7 @@ impl Taking<'_> {
         if before.is_some_and(|before| before.set == self.record.name && before.snapshot > self.snapshot) {
             return Ok(());
         }
-        let definition = self.definition(meant.id, before, manifest);
+        let definition = self.definition(&meant, manifest);
         let same = before
             .is_some_and(|before| Definition { snapshot: before.snapshot, ..definition.clone() } == *before);
         if same {
@@ -150,19 +170,19 @@ impl Taking<'_> {
         states::wake_others(self.ports, definition.stack, &addresses).await
     }
 
-    fn definition(&self, stack: StackId, before: Option<&Definition>, manifest: StackManifest) -> Definition {
+    fn definition(&self, meant: &Meant, manifest: StackManifest) -> Definition {
         let approved = |spec: &StackSpec| match &spec.approve_plan {
             ApprovePlan::Plan { .. } => Some(spec.approve_plan.clone()),
             _ => None,
         };
-        let (author, author_known_by) = match before {
+        let (author, author_known_by) = match meant.before.as_deref() {
             Some(before) if approved(&before.spec) == approved(&manifest.spec) => {
                 (before.author.clone(), before.author_known_by.clone())
             }
             _ => self.documents.author.clone().map(|author| (author.who, author.known_by)).unzip(),
         };
         Definition {
-            stack,
+            stack: meant.id,
             name: manifest.name,
             set: self.record.name.clone(),
             snapshot: self.snapshot,
@@ -172,6 +192,7 @@ impl Taking<'_> {
             author,
             author_known_by,
             held_back: None,
+            may_be: meant.may_be.clone(),
         }
     }
 

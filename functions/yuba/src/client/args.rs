@@ -209,6 +209,9 @@ pub(crate) struct AdoptedState {
     /// In this file, as `tofu state pull` writes it.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
+    /// Yuba keeps it for this stack, which vanished from the manifests: the one that waits goes on under it.
+    #[arg(long, value_name = "STACK")]
+    pub(crate) from: Option<String>,
 }
 
 /// A run, and what to write beside it.

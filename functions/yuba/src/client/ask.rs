@@ -116,14 +116,18 @@ impl Asker<'_> {
     }
 
     async fn adopt(&self, stacks: Stacks, state: AdoptedState) -> Result<ExitCode> {
-        if state.state.is_some() && stacks.names.len() != 1 {
-            bail!("a state file belongs to one stack: name it");
+        if !state.new && stacks.names.len() != 1 {
+            bail!("a state belongs to one stack: name it");
         }
         let read = |path: &std::path::PathBuf| {
             std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
         };
         let state_file = state.state.as_ref().map(read).transpose()?;
-        self.all(stacks, "adopt", AskBody { state_file, ..AskBody::default() }).await
+        let from_stack = match &state.from {
+            Some(typed) => Some(self.name(typed).await?),
+            None => None,
+        };
+        self.all(stacks, "adopt", AskBody { state_file, from_stack, ..AskBody::default() }).await
     }
 
     async fn of_run(&self, run: OneRun, verb: &str) -> Result<ExitCode> {

@@ -94,31 +94,6 @@ impl Draft {
         true
     }
 
-    /// `awaiting-adoption` → `awaiting-approval`, `planning` or `superseded`.
-    fn weigh_adoption(&mut self) -> bool {
-        if self.is_outdated() {
-            return self.supersede();
-        }
-        let new_in_manifest = self.definition.as_ref().is_some_and(|definition| definition.spec.state_is_new);
-        match self.stack.adopted {
-            Some(crate::request::Adoption::Imported) => {
-                let first = self.stack.backend_first.clone();
-                self.on_run(|run| run.backend_first = first);
-                self.issue(Phase::Plan);
-                true
-            }
-            Some(crate::request::Adoption::New) => self.adopt_as_new(),
-            None if new_in_manifest => self.adopt_as_new(),
-            None => self.wait_for(Waiting::Adoption),
-        }
-    }
-
-    fn adopt_as_new(&mut self) -> bool {
-        self.stack.adopted = Some(crate::request::Adoption::New);
-        self.on_run(|run| run.state = RunState::AwaitingApproval);
-        true
-    }
-
     /// Notes what the run waits for; nothing moves.
     pub(super) fn wait_for(&mut self, waiting: Waiting) -> bool {
         self.note(format!("the run waits for {}", waiting.words()));
@@ -185,7 +160,8 @@ impl Draft {
 
     /// Issues an attempt: the one before it has ended.
     pub(super) fn issue(&mut self, phase: Phase) {
-        let adopted = self.stack.adopted.is_some();
+        let (adopted, state_kept_as) = (self.stack.adopted.is_some(), self.stack.state_kept_as);
+        self.stack.holds_resources |= phase == Phase::Apply;
         let Some(run) = &mut self.run else { return };
         let number = run.attempts.iter().filter(|note| note.id.phase == phase).count();
         let id = AttemptId {
@@ -202,6 +178,7 @@ impl Draft {
             schema: 1,
             attempt: id,
             stack: run.stack,
+            state_kept_as,
             name: run.name.clone(),
             kind: run.kind,
             revision: run.revision.clone(),

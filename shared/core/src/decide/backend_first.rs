@@ -86,11 +86,17 @@ impl Draft {
         if !self.is_unsaved() || self.pushes_state() {
             return Ok(());
         }
-        Err(Refusal(
-            "an apply left a state behind that is not in its backend: `yuba recover RUN` pushes it first, `yuba replan` \
+        Err(Refusal(self.unsaved_sentence()))
+    }
+
+    /// That an apply left a state behind, and what can be done.
+    pub(super) fn unsaved_sentence(&self) -> String {
+        let left_by = self.stack.retry.as_ref().and_then(|retry| retry.left_by);
+        let run = left_by.map_or_else(|| "RUN".to_owned(), |run| run.to_string());
+        format!(
+            "an apply left a state behind that is not in its backend: `yuba recover {run}` pushes it first, `yuba replan` \
              plans without it"
-                .to_owned(),
-        ))
+        )
     }
 
     /// A plan is stored: what its run was to do to the backend before is done.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::dependencies::Dependency;
-use super::{Decision, Moment, Records, TaskSeen};
+use super::{Decision, Former, Moment, Records, TaskSeen};
 use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
@@ -14,7 +14,7 @@ use crate::source::{Definition, Observation};
 use crate::stack::Stack;
 use crate::state_address::SameState;
 use crate::time::Timestamp;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, TroubleNotice};
 
 /// Records as they change while a decision is made.
 pub(super) struct Draft {
@@ -34,7 +34,10 @@ pub(super) struct Draft {
     pub(super) values: BTreeMap<String, String>,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) same_state: Option<SameState>,
+    pub(super) formers: Vec<Former>,
+    pub(super) taken_over: Option<Stack>,
     pub(super) trouble: Option<Trouble>,
+    pub(super) notice: Option<TroubleNotice>,
     pub(super) paused: Option<Signed>,
     pub(super) report: Vec<String>,
     before: (Stack, Option<Run>, Option<Attempt>),
@@ -64,7 +67,10 @@ impl Draft {
             values: records.values,
             dependencies: records.dependencies,
             same_state: records.same_state,
+            formers: records.formers,
+            taken_over: None,
             trouble: records.trouble,
+            notice: None,
             paused: records.paused,
             report: Vec::new(),
             before,
@@ -181,6 +187,14 @@ impl Draft {
         let runs = self.ended.into_iter().chain(self.run.filter(|_| run_changed)).collect();
         let attempts =
             self.changed_attempts.into_iter().chain(self.attempt.filter(|_| attempt_changed)).collect();
-        Decision { stack: self.stack, runs, attempts, request: self.request, report: self.report }
+        Decision {
+            stack: self.stack,
+            runs,
+            attempts,
+            request: self.request,
+            former: self.taken_over,
+            notice: self.notice,
+            report: self.report,
+        }
     }
 }

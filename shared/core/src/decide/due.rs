@@ -21,6 +21,9 @@ impl Draft {
             RunState::AwaitingApproval if matches!(run.waits_for, Waiting::SharedState(_)) => {
                 Some(self.now + LOOK_AGAIN)
             }
+            RunState::AwaitingAdoption if !self.perhaps_renamed_from().is_empty() => {
+                Some(self.now + LOOK_AGAIN)
+            }
             _ => {
                 run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE).map(|due| due.max(self.now + LOOK_AGAIN))
             }

@@ -8,6 +8,7 @@
 //! file and content digests that were stored together; a decision counts for its content; previews, drift checks and
 //! plans that are not to be applied never reach `applying`.
 
+mod adoption;
 mod advance;
 mod approval;
 mod attempts;
@@ -17,6 +18,7 @@ mod draft;
 mod due;
 mod faulty;
 mod next;
+mod renamed;
 mod reports;
 mod requests;
 mod shown;
@@ -26,6 +28,7 @@ mod wanted;
 use std::collections::BTreeMap;
 
 pub use dependencies::{Dependency, dependency_blocked_by};
+pub use renamed::Former;
 pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
@@ -37,7 +40,7 @@ use crate::source::{Definition, Observation};
 use crate::stack::Stack;
 use crate::state_address::SameState;
 use crate::time::Timestamp;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, TroubleNotice};
 
 use draft::Draft;
 
@@ -54,7 +57,7 @@ pub struct Records {
     pub run: Option<Run>,
     /// The run that found the drift that stands.
     pub drifted: Option<Run>,
-    /// The run that the request names, where it names one that has ended.
+    /// The run that the request names, where it names one that has ended; the last one where it says where the state lives.
     pub named: Option<Run>,
     /// The attempt that is out.
     pub attempt: Option<Attempt>,
@@ -68,6 +71,8 @@ pub struct Records {
     pub dependencies: Vec<Dependency>,
     /// Another stack that names its state, or may.
     pub same_state: Option<SameState>,
+    /// Stacks that it may be under a new name, or that the request names as one.
+    pub formers: Vec<Former>,
     /// The trouble that its last failure belongs to.
     pub trouble: Option<Trouble>,
     /// Who stopped all new applies, if they are stopped.
@@ -105,6 +110,10 @@ pub struct Decision {
     pub attempts: Vec<Attempt>,
     /// The request with its outcome.
     pub request: Option<Request>,
+    /// The stack whose state this one took over.
+    pub former: Option<Stack>,
+    /// Notice of a trouble that is given; there must be none yet.
+    pub notice: Option<TroubleNotice>,
     /// What happened, and why nothing did: for the log.
     pub report: Vec<String>,
 }

@@ -56,11 +56,7 @@ impl Draft {
             return self.asked_run(asked);
         }
         if self.is_unsaved() && !self.pushes_state() {
-            return Err(
-                "an apply left a state behind that is not in its backend: `yuba recover RUN` pushes it, \
-                        `yuba replan` plans without it"
-                    .to_owned(),
-            );
+            return Err(self.unsaved_sentence());
         }
         let wanted = self.wanted().ok_or("its source was not looked at yet")?;
         self.changed_run(&wanted).or_else(|| self.retried_run()).unwrap_or_else(|| self.scheduled_run())

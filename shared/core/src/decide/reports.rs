@@ -11,7 +11,7 @@ use crate::schedule::backoff;
 use crate::source::Reason;
 use crate::spec::{ApprovePlan, DriftMode};
 use crate::stack::{Applied, AskedRun, DriftState, Ready, Retry};
-use crate::trouble::{MANY, signature};
+use crate::trouble::{MANY, Trouble, TroubleNotice, signature};
 
 impl Draft {
     /// A plan is stored.
@@ -23,6 +23,7 @@ impl Draft {
             run.plan = Some(stored);
         });
         self.backend_is_mended();
+        self.stack.holds_resources = !report.state_was_empty;
         self.remember_plan(&report.plan_id, report.content);
         let Some(run) = self.run.clone() else { return };
         if run.cancelled_by.is_some() {
@@ -41,10 +42,7 @@ impl Draft {
     fn hear_wanted_plan(&mut self, run: &Run, report: &PlanReport) {
         if self.must_be_adopted(run, report) {
             self.on_run(|run| run.state = RunState::AwaitingAdoption);
-            return self.publish(
-                EventKind::AdoptionRequested,
-                "A first plan waits: nobody said where the state lives.",
-            );
+            return self.publish(EventKind::AdoptionRequested, self.adoption_sentence());
         }
         if run.spec.planned_only_because().is_some() {
             return self.end_planned();
@@ -60,12 +58,6 @@ impl Draft {
     fn end_planned(&mut self) {
         self.publish(EventKind::RunPlanned, "A plan was made that is not to be applied.");
         self.end_run(RunState::Planned);
-    }
-
-    /// Whether nobody has said where the state of this stack lives, and there is none here.
-    fn must_be_adopted(&self, run: &Run, report: &PlanReport) -> bool {
-        let settled = report.backend_named || !report.state_was_empty || run.spec.state_is_new;
-        !settled && self.stack.adopted.is_none() && self.stack.applied.is_none()
     }
 
     /// Whether outputs are to be written that an unchanged plan alone would not write: applying it does.
@@ -172,6 +164,8 @@ impl Draft {
         if self.stack.drift.take().is_some() {
             self.publish(EventKind::DriftResolved, "Drift that was found is gone.");
         }
+        let destroyed = run.kind == RunKind::Destroy;
+        self.stack.holds_resources &= !destroyed;
         self.stack.applied = Some(Applied {
             run: run.id,
             revision: run.revision.clone(),
@@ -181,61 +175,72 @@ impl Draft {
             spec: run.spec.clone(),
             commit: run.commit.clone(),
             at: self.now,
-            destroyed: run.kind == RunKind::Destroy,
+            destroyed,
         });
     }
 
     /// The run failed; what failed by itself is tried again by itself.
     pub(super) fn fail(&mut self, failure: Failure) {
-        let Some((kind, first)) = self.run.as_ref().map(|run| (run.kind, run.spec.retry_interval)) else {
-            return;
-        };
-        let failures = self.stack.retry.as_ref().map_or(0, |retry| retry.failures).saturating_add(1);
-        let unsaved = failure.errored_state || self.is_unsaved();
-        let refused = failure.class == FailureClass::Refused && self.backend_refused();
-        let waits = refused || !failure.class.mends_by_itself() || unsaved && !self.pushes_state();
-        let due = (!waits).then(|| self.now + backoff(first, failures));
-        let signature = signature(&failure, &self.stack.name);
-        let noticed =
-            self.stack.retry.as_ref().is_some_and(|retry| retry.noticed && retry.signature == signature);
-        let retry = Retry { failures, class: failure.class, kind, due, signature, noticed, unsaved };
-        self.take_over_trouble(&retry);
+        let Some(run) = self.run.clone() else { return };
+        let retry = self.retry_after(&failure, &run);
+        self.note_trouble(&retry);
         self.stack.retry = Some(retry);
         self.publish(EventKind::RunFailed, failure.message.clone());
         self.on_run(|run| run.failure = Some(failure));
         self.end_run(RunState::Failed);
+    }
+
+    fn retry_after(&mut self, failure: &Failure, run: &Run) -> Retry {
+        let before = self.stack.retry.as_ref();
+        let failures = before.map_or(0, |retry| retry.failures).saturating_add(1);
+        let left_by =
+            if failure.errored_state { Some(run.id) } else { before.and_then(|retry| retry.left_by) };
+        let unsaved = failure.errored_state || self.is_unsaved();
+        let refused = failure.class == FailureClass::Refused && self.backend_refused();
+        let waits = refused || !failure.class.mends_by_itself() || unsaved && !self.pushes_state();
+        let due = (!waits).then(|| self.now + backoff(run.spec.retry_interval, failures));
+        let signature = signature(failure, &self.stack.name);
+        Retry { failures, class: failure.class, kind: run.kind, due, signature, unsaved, left_by }
     }
 }
 
 impl Draft {
     /// What failed before did not fail now.
     fn forget_failures(&mut self) {
-        let Some(retry) = self.stack.retry.take() else { return };
+        let Some(Retry { due, signature, .. }) = self.stack.retry.take() else { return };
+        self.trouble = None;
         let Some(run) = self.run.as_ref().map(|run| run.id) else { return };
-        if retry.due.is_some() {
-            self.effect(Effect::ClearTrouble { signature: retry.signature, run });
+        if due.is_some() {
+            let noted = Effect::NoteTrouble { signature: signature.clone() };
+            self.stack.outbox.retain(|pending| pending.effect != noted);
+            self.effect(Effect::ClearTrouble { signature, run });
         }
     }
 
-    /// Notes the trouble of a new failure; one that the stack has already is not noted again.
-    fn take_over_trouble(&mut self, retry: &Retry) {
+    /// Notes the trouble of a failure, each time: others may have let this stack go since it was noted last.
+    fn note_trouble(&mut self, retry: &Retry) {
         let same = self.stack.retry.as_ref().is_some_and(|before| before.signature == retry.signature);
-        if same {
-            return;
+        if !same {
+            self.forget_failures();
         }
-        self.forget_failures();
         if retry.due.is_some() {
             self.effect(Effect::NoteTrouble { signature: retry.signature.clone() });
         }
     }
 
-    /// Gives notice of a trouble, once for each stack that comes to go on trying.
+    /// Gives notice of a trouble, unless that was done.
     pub(super) fn notice_trouble(&mut self) {
-        let many = self.trouble.is_some_and(|trouble| trouble.stacks >= MANY && trouble.probes);
-        let Some(retry) = self.stack.retry.as_mut().filter(|retry| many && !retry.noticed) else { return };
-        retry.noticed = true;
-        let message =
-            format!("{MANY} or more stacks fail of the same error; their retries wait behind this one.");
+        let owed = |trouble: &Trouble| trouble.stacks >= MANY && trouble.probes && !trouble.noticed;
+        let (Some(retry), Some(_)) =
+            (&self.stack.retry, self.trouble.as_ref().filter(|trouble| owed(trouble)))
+        else {
+            return;
+        };
+        let signature = retry.signature.clone();
+        self.notice = Some(TroubleNotice { signature, stack: self.stack.id, at: self.now });
+        let message = format!(
+            "{MANY} or more stacks fail of the same error; one goes on trying, the others' retries wait until one succeeds."
+        );
         self.publish(EventKind::RetriesPaused, message);
     }
 }

@@ -5,13 +5,15 @@ use super::draft::Draft;
 use crate::attempt::{AttemptState, StopOrder};
 use crate::event::EventKind;
 use crate::id::{PlanId, RunId};
-use crate::job::BeforePlan;
 use crate::plan::summary::PlanReport;
-use crate::request::{Adoption, Ask, Decision, DecisionVerdict, Outcome, Request, Signed};
-use crate::run::{Run, RunKind, RunState};
+use crate::request::{Ask, Decision, DecisionVerdict, Outcome, Request, Signed};
+use crate::run::{RunKind, RunState};
 use crate::source::Reason;
 use crate::spec::ApprovePlan;
 use crate::stack::AskedRun;
+
+const DESTROYED: &str =
+    "the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew";
 
 /// Refused, with why and what to do.
 pub(super) struct Refusal(pub(super) String);
@@ -56,6 +58,7 @@ impl Draft {
             Ask::CheckDrift => self.check_drift(by),
             Ask::Destroy => {
                 self.refuse_shared_state()?;
+                self.refuse_handed_over()?;
                 self.refuse_unsaved()?;
                 let because = Reason::Asked(format!("{} asked to destroy the stack", by.who));
                 let made = self.ask_run(by, RunKind::Destroy, because)?;
@@ -66,7 +69,7 @@ impl Draft {
             Ask::Suspend => Ok(self.suspend(by)),
             Ask::Resume => Ok(self.resume()),
             Ask::Cancel { run } => self.cancel(by, *run),
-            Ask::Adopt(adoption) => self.adopt(*adoption),
+            Ask::Adopt(adoption) => self.adopt(by, *adoption),
             Ask::Unlock { lock } => self.unlock(by, lock),
             Ask::Recover { run } => self.recover(by, *run),
         }
@@ -84,7 +87,7 @@ impl Draft {
                 Ok(format!("{} is approved; {}", stored.report.plan_id, self.after_approval()))
             }
             Some((RunState::AwaitingAdoption, ..)) => refuse(
-                "the first plan waits for a word on its state: say `yuba adopt STACK --new` or `--state FILE` first",
+                "the first plan waits for a word on its state: say `yuba adopt STACK` first (--new, --state FILE or --from STACK)",
             ),
             Some((state, number, _)) => {
                 refuse(format!("nothing waits for approval: run {number} is {state}"))
@@ -148,6 +151,9 @@ impl Draft {
     }
 
     fn reconcile(&mut self, by: &Signed) -> Answer {
+        if self.definition.as_ref().is_some_and(|definition| definition.vanished.is_some()) {
+            return Ok("nothing to reconcile: the stack vanished from the manifests".to_owned());
+        }
         let changed = self.wanted().is_some_and(|wanted| self.stack.planned.as_ref() != Some(&wanted));
         let failed = self.stack.retry.is_some();
         if let Some(run) = &self.run {
@@ -161,7 +167,14 @@ impl Draft {
             let because = Reason::Asked(format!("{} asked to reconcile", by.who));
             return self.ask_run(by, self.wanted_kind(), because);
         }
+        if self.is_destroyed() {
+            return Ok(format!("nothing to reconcile: {DESTROYED}"));
+        }
         self.check_drift(by)
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.stack.applied.as_ref().is_some_and(|applied| applied.destroyed)
     }
 
     fn wanted_kind(&self) -> RunKind {
@@ -170,11 +183,8 @@ impl Draft {
     }
 
     fn check_drift(&mut self, by: &Signed) -> Answer {
-        let destroyed = self.stack.applied.as_ref().is_some_and(|applied| applied.destroyed);
-        if destroyed {
-            return refuse(
-                "the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew",
-            );
+        if self.is_destroyed() {
+            return refuse(DESTROYED);
         }
         if let Some(run) = self.run.as_ref().filter(|run| run.state != RunState::Planning) {
             return refuse(format!("run {} is {}; its plan shows what drifted", run.number, run.state));
@@ -204,7 +214,7 @@ impl Draft {
         }
     }
 
-    fn refuse_suspended(&self) -> Result<(), Refusal> {
+    pub(super) fn refuse_suspended(&self) -> Result<(), Refusal> {
         if self.definition.as_ref().is_some_and(|definition| definition.spec.suspend) {
             return Err(Refusal(
                 "the manifest suspends the stack: set `suspend: false` there first".to_owned(),
@@ -252,21 +262,6 @@ impl Draft {
                 Ok(format!("run {} is cancelled", run.number))
             }
         }
-    }
-
-    fn adopt(&mut self, adoption: Adoption) -> Answer {
-        let waits = |run: &Run| run.state == RunState::AwaitingAdoption;
-        if !self.run.as_ref().is_some_and(waits) {
-            return refuse(format!("the stack does not wait for adoption: {}", self.stack.shown.status));
-        }
-        self.stack.adopted = Some(adoption);
-        if adoption == Adoption::Imported {
-            self.stack.backend_first = vec![BeforePlan::ImportState];
-        }
-        Ok(match adoption {
-            Adoption::New => "adopted: the stack starts with an empty state".to_owned(),
-            Adoption::Imported => "adopted: the stack is planned again with the imported state".to_owned(),
-        })
     }
 }
 

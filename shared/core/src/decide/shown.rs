@@ -85,6 +85,7 @@ impl Draft {
             None if applied.is_some_and(|applied| applied.destroyed) => {
                 format!("Vanished from the manifests at {at}, and destroyed")
             }
+            None if self.is_handed_over() => return (Ready::Unknown, settled.status.clone()),
             None if settled.state == "failed" => {
                 return (Ready::False, format!("{}; vanished from the manifests at {at}", settled.status));
             }
@@ -95,7 +96,9 @@ impl Draft {
 
     fn under_way(&self, run: &Run) -> String {
         match (run.state, &run.waits_for) {
-            (_, Waiting::Dependencies(blocked)) => format!("Waiting for dependencies: {}", blocked.join("; ")),
+            (_, Waiting::Dependencies(blocked)) => {
+                format!("Waiting for dependencies: {}", blocked.join("; "))
+            }
             (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
             (_, Waiting::SharedState(why)) => why.clone(),
             (_, Waiting::Unpause) => "Approved; waiting for the installation's pause to end".to_owned(),
@@ -105,9 +108,7 @@ impl Draft {
             }
             (RunState::Planning, _) => format!("Terraform Planning: {}", run.revision),
             (RunState::Applying, _) => format!("Applying: {}", run.revision),
-            (RunState::AwaitingAdoption, _) => {
-                "First plan waits: no backend is named and no state is here; say `yuba adopt` (--new or --state FILE)".to_owned()
-            }
+            (RunState::AwaitingAdoption, _) => self.adoption_sentence(),
             _ => self.awaiting_approval(run),
         }
     }

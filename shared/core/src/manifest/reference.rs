@@ -39,6 +39,9 @@ what it finds as `file:line:column: error|warning|notice: …`.
   not used: its values are stored with `yuba secret set`. `Provider` and `Alert` are kept; nothing is delivered by them yet.
 - `Context`, `Policy`, `Team` and `Freeze` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy`,
   `Team` or `Freeze` holds the whole set back. Only their name and that they have a `spec` is checked; they have no schema yet.
+- The annotation `yuba.dev/state: new` says that a stack for which nobody names a backend starts with an empty state; without
+  it the first plan waits for `yuba adopt`. It waits too where the stack may be one that vanished, under a new name: see
+  [`yuba adopt`](cli.md#yuba-adopt-stack).
 - Kinds of Flux's own installation and kinds of other software are ignored with a notice.
 
 | kind | apiVersion | JSON Schema |

@@ -76,3 +76,41 @@ fn a_state_that_the_code_puts_beside_itself_outlives_the_run() {
     world.yuba(&["wait", "dev", "--for", "unchanged", "--revision", &head, "--timeout", "90s"]).ok();
     assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"]);
 }
+
+/// Takes a stack's manifest away and puts another for the same code there, with these further lines of its spec.
+fn rename(world: &World, old: &str, new: &str, more: &str) -> String {
+    let work = world.repository.work();
+    let manifest = std::fs::read_to_string(work.join(format!("flux/{old}.yaml"))).unwrap();
+    std::fs::remove_file(work.join(format!("flux/{old}.yaml"))).unwrap();
+    let renamed = manifest.replace(&format!("name: {old}"), &format!("name: {new}"));
+    world.repository.write(&format!("flux/{new}.yaml"), &format!("{renamed}{more}"));
+    world.repository.push("Rename")
+}
+
+#[test]
+fn a_stack_whose_state_yuba_keeps_is_renamed_or_asks_whose_state_is_meant() {
+    let mut world = World::new();
+    world.stack("dev", &network("dev", "one"), "approvePlan: auto");
+    world.begin();
+    world.wait("dev", "applied");
+    let dev = described(&world, "dev");
+    let journal = world.cloud.journal().unwrap().len();
+    rename(&world, "dev", "same", "");
+    world.until("it has its new name", || world.yuba(&["get", "stacks"]).ok().contains("same"));
+    assert_eq!(described(&world, "same")["id"], dev["id"], "what is planned the same is the same stack");
+    rename(&world, "same", "other", "  writeOutputsToSecret: {name: out}\n");
+    world.wait("other", "awaiting-adoption");
+    let status = world.get("other")["status"].to_string();
+    assert!(status.contains("`yuba adopt infra/other --from infra/same`"), "{status}");
+    world.yuba(&["adopt", "other", "--from", "same"]).ok();
+    world.until("it is planned with that state", || {
+        ["applied", "unchanged"].contains(&world.states("other").last().unwrap().as_str())
+    });
+    assert_ne!(described(&world, "other")["id"], dev["id"]);
+    assert!(world.yuba(&["destroy", "same"]).failed_with(3).contains("handed over to infra/other"));
+    assert_eq!(world.cloud.journal().unwrap().len(), journal, "nothing was made, changed or removed");
+    world.repository.replace("stacks/dev/main.tf", "\"one\"", "\"two\"");
+    let head = world.repository.push("Change");
+    world.yuba(&["wait", "other", "--for", "applied", "--revision", &head, "--timeout", "90s"]).ok();
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"]);
+}

@@ -1,5 +1,7 @@
 //! What must hold once faults and people have stopped and everything had its time.
 
+use std::collections::BTreeMap;
+
 use yuba_core::id::StackId;
 use yuba_core::record::Key;
 use yuba_core::request::{Outcome, Request};
@@ -26,6 +28,9 @@ pub(crate) fn check(world: &World, _people: &People) {
         if let Some(what) = missing_event(world, stack) {
             return world.state().violated(6, what);
         }
+    }
+    if let Some(what) = state_of_two(world) {
+        world.state().violated(1, what);
     }
     if let Some(what) = unanswered(world) {
         world.state().violated(5, what);
@@ -95,10 +100,19 @@ fn unreal(state: &State, stack: &Stack, files: &Files) -> Option<String> {
         return None;
     }
     let wanted = if applied.destroyed { Resources::new() } else { wanted(files, spec) };
-    let real = state.cloud.places.get(&place(stack.id, spec)).map(|place| place.real.clone());
+    let real = state.cloud.places.get(&place(stack.state_id(), spec)).map(|place| place.real.clone());
     let differs = difference(&real.unwrap_or_default(), &wanted);
     let first = differs.first().filter(|_| !applied.destroyed)?;
     Some(format!("{}: counts as applied, and {} differs", stack.name, first.address))
+}
+
+/// Two stacks for which the installation keeps one state.
+fn state_of_two(world: &World) -> Option<String> {
+    let mut kept = BTreeMap::new();
+    world.state().oracle.stacks.values().find_map(|stack| {
+        let other = kept.insert(stack.state_id(), stack.name.clone())?;
+        Some(format!("{} and {other} have one state", stack.name))
+    })
 }
 
 fn missing_event(world: &World, id: StackId) -> Option<String> {

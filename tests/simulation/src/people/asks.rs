@@ -37,9 +37,15 @@ pub(super) fn approve(world: &World, who: &str, stacks: &[Seen]) -> Action {
     Some(ask_stack(world, who, seen, ("approve", json!({ "plan": plan }))))
 }
 
+/// Says that a state is new, or that it is another stack's, which may be wrong.
 fn adopt(world: &World, who: &str, stacks: &[Seen]) -> Action {
     let seen = stacks.iter().find(|seen| seen.waits(RunState::AwaitingAdoption))?;
-    Some(ask_stack(world, who, seen, ("adopt", json!({}))))
+    let former = {
+        let mut state = world.state();
+        if state.chance.permille(700) { state.chance.one_of(stacks) } else { None }
+    };
+    let former = former.map(|former| former.stack.name.to_string());
+    Some(ask_stack(world, who, seen, ("adopt", json!({ "from_stack": former }))))
 }
 
 /// Rejects a plan that waits.

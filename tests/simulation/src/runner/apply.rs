@@ -134,7 +134,7 @@ const OUTPUTS: &[u8] = br#"{"id":{"value":"net-1","type":"string","sensitive":fa
 impl Attempt {
     /// Where the stack's state lies.
     pub(super) fn place(&self) -> String {
-        place(self.job.stack, &self.job.spec)
+        place(self.job.state_id(), &self.job.spec)
     }
 
     pub(super) fn lock(&self) -> Result<(), Lock> {

@@ -215,9 +215,9 @@ fn digest(text: &str) -> String {
 }
 
 /// Where the state of a stack lies.
-pub(crate) fn place(stack: StackId, spec: &StackSpec) -> String {
+pub(crate) fn place(kept_as: StackId, spec: &StackSpec) -> String {
     match &spec.backend {
         Some(backend) => format!("{backend} {}", spec.workspace),
-        None => format!("local {stack}"),
+        None => format!("local {kept_as}"),
     }
 }

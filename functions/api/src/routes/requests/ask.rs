@@ -72,6 +72,7 @@ impl Verb {
             ("lock", body.lock.is_some(), self == Self::Unlock),
             ("run", body.run.is_some(), matches!(self, Self::Cancel | Self::Recover)),
             ("state_file", body.state_file.is_some(), self == Self::Adopt),
+            ("from_stack", body.from_stack.is_some(), self == Self::Adopt && body.state_file.is_none()),
         ];
         match fields.iter().find(|(_, given, fits)| *given && !fits) {
             Some((field, ..)) => {

@@ -85,9 +85,11 @@ fn a_state_that_the_backend_refused_is_not_pushed_again() {
 #[test]
 fn only_who_means_it_plans_without_the_state_that_was_left_behind() {
     let mut world = unsaved(auto);
+    let recover_it = format!("`yuba recover {}` pushes it first", world.run().id);
     for ask in [Ask::Reconcile, Ask::Destroy, Ask::Unlock { lock: "7".to_owned() }] {
         let answer = world.ask(ask);
         assert!(answer.starts_with("refused: an apply left a state behind"), "{answer}");
+        assert!(answer.contains(&recover_it), "{answer}");
     }
     recover(&mut world);
     world.ask(Ask::Cancel { run: None });
@@ -123,6 +125,10 @@ fn an_imported_state_that_was_refused_leaves_the_question_open() {
     world.reports_failed(FailureClass::Refused);
     world.passes(Span::hours(2));
     assert_eq!(world.states(), "failed", "a person reads why");
+    let mut asked = imported();
+    asked.reports_failed(FailureClass::Refused);
+    asked.ask(Ask::Adopt(Adoption::Imported));
+    assert_eq!(asked.out().job.backend_first, [BeforePlan::ImportState], "it is tried with another");
     world.ask(Ask::Reconcile);
     assert!(world.out().job.backend_first.is_empty());
     world.planned_as("everything", |report| {

@@ -123,14 +123,17 @@ fn the_same_error_on_many_stacks_holds_retries_back_behind_one_that_gives_notice
     let mut world = World::new(auto);
     world.push("a");
     world.reports_failed(FailureClass::Transient);
-    world.trouble = Some(Trouble { stacks: MANY, probes: false });
+    world.trouble = Some(Trouble { stacks: MANY, probes: false, noticed: false });
     world.passes(Span::minutes(6));
     assert_eq!(world.states(), "failed", "it waits");
     let waits = "; many stacks have the same error: the next try waits until one of them succeeds";
     assert!(world.shown().ends_with(waits), "{}", world.shown());
-    world.trouble = Some(Trouble { stacks: MANY, probes: true });
+    world.trouble = Some(Trouble { stacks: MANY, probes: true, noticed: false });
     world.passes(Span::minutes(6));
     assert_eq!(world.states(), "failed planning", "it goes on trying");
+    world.reports_failed(FailureClass::Transient);
+    world.passes(Span::minutes(6));
+    assert_eq!(world.states(), "failed failed planning");
     let notices = world.stack.outbox.iter().filter(|pending| {
         matches!(&pending.effect, Effect::Publish { event } if event.kind == EventKind::RetriesPaused)
     });

@@ -33,7 +33,7 @@ fn a_destruction_says_so_and_is_approved_by_its_name_alone() {
     assert_eq!(world.run().state, RunState::AwaitingApproval);
     insta::assert_snapshot!(world.ask(world.approval_by_name()), @"plan-main-aaaaaaaaaa is approved; the destruction starts");
     world.reports_applied();
-    insta::assert_snapshot!(world.ask(Ask::Reconcile), @"refused: the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew");
+    insta::assert_snapshot!(world.ask(Ask::Reconcile), @"nothing to reconcile: the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use ulid::Ulid;
 
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
-use crate::decide::{Decision, Dependency, Moment, Records, TaskSeen, decide};
+use crate::decide::{Decision, Dependency, Former, Moment, Records, TaskSeen, decide};
 use crate::effect::Effect;
 use crate::id::{
     ClosureDigest, ContentDigest, FileDigest, Phase, RequestId, RunId, SourceName, StackId, StackName,
@@ -31,6 +31,7 @@ pub(super) struct World {
     pub(super) values: Vec<(&'static str, &'static str)>,
     pub(super) blocked_by: Option<&'static str>,
     pub(super) same_state: Option<SameState>,
+    pub(super) former: Option<Former>,
     pub(super) paused: bool,
     pub(super) trouble: Option<Trouble>,
     /// What the launcher says when it is asked of a task that is out.
@@ -59,6 +60,7 @@ impl World {
             author: None,
             author_known_by: None,
             held_back: None,
+            may_be: Vec::new(),
         };
         Self {
             now,
@@ -70,6 +72,7 @@ impl World {
             values: Vec::new(),
             blocked_by: None,
             same_state: None,
+            former: None,
             paused: false,
             trouble: None,
             task: TaskSeen::Running,
@@ -276,6 +279,7 @@ impl World {
                 .collect(),
             dependencies: self.dependencies(),
             same_state: self.same_state.clone(),
+            formers: self.former.iter().cloned().collect(),
             trouble: self.trouble,
             paused: self.paused.then(|| Signed {
                 who: "eve".to_owned(),
@@ -292,6 +296,7 @@ impl World {
     fn named(&self, request: Option<&Request>) -> Option<Run> {
         match request?.ask {
             Ask::Recover { run } => self.runs.iter().find(|known| known.id == run).cloned(),
+            Ask::Adopt(_) => self.runs.last().cloned(),
             _ => None,
         }
     }
@@ -318,6 +323,12 @@ impl World {
             self.attempts.push(attempt.clone());
         }
         self.runs.sort_by_key(|run| run.number);
+        if let (Some(former), Some(stack)) = (&mut self.former, &decision.former) {
+            former.stack = stack.clone();
+        }
+        if let Some(trouble) = self.trouble.as_mut().filter(|_| decision.notice.is_some()) {
+            trouble.noticed = true;
+        }
         self.check();
     }
 
