@@ -29,6 +29,15 @@ fn variables_are_few_typed_described_and_validated() {
 }
 
 #[test]
+fn the_readme_tells_of_every_variable() {
+    let read = |name: &str| std::fs::read_to_string(infra().join(name)).expect("readable");
+    let (code, readme) = (read("variables.tf"), read("README.md"));
+    let names = code.lines().filter_map(|line| line.strip_prefix("variable \"")?.split('"').next());
+    let untold: Vec<&str> = names.filter(|name| !readme.contains(&format!("`{name}`"))).collect();
+    assert_eq!(untold, Vec::<&str>::new());
+}
+
+#[test]
 fn the_cloudformation_template_says_what_the_module_says() {
     let read = |name: &str| {
         std::fs::read_to_string(infra().join("modules/stack-roles").join(name)).expect("readable")
