@@ -6,9 +6,12 @@ DATA ?= .yuba/data
 LISTEN ?= 127.0.0.1:8420
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
+FUNCTIONS := webhook scheduler source orchestrator tasks api
+comma := ,
+space := $() $()
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo serve test test-aws lint unit simulate simulate-long crash-long fuzz schema bench deny infra-check infra-schema fmt clean
+.PHONY: help setup build release package demo serve test test-aws lint unit simulate simulate-long crash-long fuzz schema bench deny infra-check infra-schema fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -16,11 +19,15 @@ help: ## list the targets
 setup: ## check that what the build needs is there, and say what is missing
 	@tests/setup.sh
 
-build: setup ## build everything that runs
-	$(CARGO) build --locked --bins
+build: setup ## build what runs on one machine, and the toy cloud
+	$(CARGO) build --locked --bins -p yuba -p yuba-toy-cloud
 
-release: setup ## build the optimised binaries
-	$(CARGO) build --locked --release --bins
+release: setup ## build the optimised program
+	$(CARGO) build --locked --release --bins -p yuba
+
+package: setup ## build the functions for AWS Lambda, and zip each into target/lambda/packages
+	$(CARGO) build --locked --profile lambda --bins $(addprefix -p yuba-,$(FUNCTIONS)) --features $(subst $(space),$(comma),$(patsubst %,yuba-%/lambda,$(FUNCTIONS)))
+	@tests/aws/package.sh $(TARGET)/lambda $(FUNCTIONS)
 
 demo: build ## run the main job by itself, from push to drift, on embedded storage
 	@YUBA_BIN_DIR=$(TARGET)/debug tests/demo/demo.sh
@@ -41,9 +48,10 @@ unit: setup
 	@tests/aws/setup.sh
 	$(CARGO) test --locked --workspace --no-fail-fast
 
-test-aws: setup ## test the ports on AWS against an emulator, which is installed into .yuba and started on 127.0.0.1
+test-aws: setup ## test the ports and the functions on AWS against an emulator, which is installed into .yuba and started on 127.0.0.1
 	@tests/aws/setup.sh
-	$(CARGO) test --locked --workspace --test aws
+	$(CARGO) build --locked --workspace --bins
+	$(CARGO) test --locked --workspace --test aws --test functions
 
 # PLANT="some of its words" plants one of the faults that `--mutations` lists.
 simulate: ## simulate a million steps with faults; SEED=n tells the shortest history of one that fails, SVG=file draws it

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use yuba_core::attempt::Progress;
 use yuba_core::job::Job;
 use yuba_core::plan::stream::{Diagnostic, EngineEvent, parse_line};
-use yuba_core::task::{ClaimAnswer, ResolvedValue};
+use yuba_core::task::{ClaimAnswer, ObjectAccess, ResolvedValue};
 
 use crate::classify;
 use crate::ended::{Ended, Step};
@@ -51,9 +51,14 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// An attempt as it was claimed.
     pub(crate) fn new(claim: ClaimAnswer, settings: &Settings, interrupt: Interrupt) -> Step<Self> {
-        let objects = Objects::new(&claim.objects);
+        let objects = Objects::new(&claim.objects, settings.buckets, &settings.work)?;
         let secrets = claim.values.iter().filter(|value| value.secret).map(|value| value.value.as_str());
         let secrets = secrets.chain(claim.credentials.values().map(String::as_str));
+        let own = match &claim.objects {
+            ObjectAccess::Bucket(access) => access.credentials.values().collect(),
+            ObjectAccess::Directory { .. } => Vec::new(),
+        };
+        let secrets = secrets.chain(own.into_iter().map(String::as_str));
         let secrets = secrets.map(str::to_owned).collect();
         let mut environment = settings.ambient.clone();
         environment.extend(claim.credentials);

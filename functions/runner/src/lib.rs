@@ -30,5 +30,6 @@ mod workspace;
 
 pub use engine::descendants::Processes;
 pub use local_drift::{LocalCheck, LocalCheckError, LocalDrift, check_local_drift};
+pub use objects::OpenBucket;
 pub use run::run;
 pub use standalone::{EngineChoice, EngineOnPath, choose_engine, engines_on_path};

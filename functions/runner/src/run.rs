@@ -16,6 +16,7 @@ use crate::attempt::{Attempt, Track};
 use crate::ended::{Ended, Step, cut};
 use crate::engine::descendants::Processes;
 use crate::interrupt::{Interrupt, Interruption};
+use crate::objects::OpenBucket;
 use crate::plan::plan;
 use crate::server::{Server, ServerError};
 use crate::settings::Settings;
@@ -45,9 +46,13 @@ const UNREPORTED: u8 = 1;
 
 /// Runs the attempt that the environment names: claims it, does it, reports. Exit code 0 says that a report was
 /// accepted (also of a failure), 1 that there was none. SIGTERM and SIGINT interrupt the engine once, whatever it does;
-/// what came of it is reported.
-pub async fn run(environment: BTreeMap<String, String>, processes: Processes) -> ExitCode {
-    let settings = match Settings::read(&environment, processes) {
+/// what came of it is reported. Within a runtime of several threads.
+pub async fn run(
+    environment: BTreeMap<String, String>,
+    processes: Processes,
+    buckets: Option<OpenBucket>,
+) -> ExitCode {
+    let settings = match Settings::read(&environment, processes, buckets) {
         Ok(settings) => settings,
         Err(error) => {
             tracing::error!("{error}");

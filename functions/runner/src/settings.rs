@@ -8,6 +8,7 @@ use yuba_core::id::AttemptId;
 use yuba_core::task::environment as names;
 
 use crate::engine::descendants::Processes;
+use crate::objects::OpenBucket;
 
 /// What the launcher handed over.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) processes: Processes,
     /// The environment that engines inherit.
     pub(crate) ambient: BTreeMap<String, String>,
+    /// How a bucket is opened, where this runner opens one.
+    pub(crate) buckets: Option<OpenBucket>,
 }
 
 /// Where `tasks` is reached.
@@ -60,6 +63,7 @@ impl Settings {
     pub(crate) fn read(
         environment: &BTreeMap<String, String>,
         processes: Processes,
+        buckets: Option<OpenBucket>,
     ) -> Result<Self, SettingsError> {
         let mut problems = Vec::new();
         let mut get = |name: &str| {
@@ -83,7 +87,15 @@ impl Settings {
         match attempt {
             Ok(attempt) if problems.is_empty() => {
                 let ambient = inherited(environment);
-                Ok(Self { address, token: token.into(), attempt, work: work.into(), processes, ambient })
+                Ok(Self {
+                    address,
+                    token: token.into(),
+                    attempt,
+                    work: work.into(),
+                    processes,
+                    ambient,
+                    buckets,
+                })
             }
             _ => Err(SettingsError { problems }),
         }
@@ -109,7 +121,8 @@ mod tests {
 
     #[test]
     fn all_problems_are_reported_together() {
-        let error = Settings::read(&environment(&[("YUBA_ATTEMPT", "x")]), Processes::Shared).unwrap_err();
+        let error =
+            Settings::read(&environment(&[("YUBA_ATTEMPT", "x")]), Processes::Shared, None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the runner cannot start: YUBA_TASK_TOKEN is not set; YUBA_WORK is not set; YUBA_TASKS_URL is not set; \

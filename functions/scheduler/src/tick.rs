@@ -19,13 +19,17 @@ const SOON: Span = Span::seconds(1);
 const LATER: Span = Span::seconds(5);
 
 /// What a tick did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ticked {
     /// How many messages were sent; the queue may drop some as repetitions.
     pub sent: usize,
     /// When the next tick has something to do, as far as is known now. A record that is written later may be due
     /// earlier.
     pub next_due: Option<Timestamp>,
+    /// Since when the record that is due longest has been due.
+    pub due_since: Option<Timestamp>,
+    /// Since when the effect that is due longest has been due.
+    pub effects_since: Option<Timestamp>,
 }
 
 /// Wakes every record that is due, and every stack with an effect that is due, and forgets what was kept long enough.
@@ -34,42 +38,48 @@ pub async fn tick(ports: &Ports) -> Result<Ticked, PortError> {
     let due = wake_due(ports, now).await?;
     let effects = sweep_effects(ports, now).await?;
     prune(ports, now).await?;
-    let sent = due + effects.sent;
+    let sent = due.sent + effects.sent;
     let next_due = match sent {
         0 => earliest(first_due(ports).await?, effects.next),
         1..PAGE => Some(now + SOON),
         _ => Some(now + LATER),
     };
-    Ok(Ticked { sent, next_due })
+    Ok(Ticked { sent, next_due, due_since: due.since, effects_since: effects.since })
 }
 
-async fn wake_due(ports: &Ports, now: Timestamp) -> Result<usize, PortError> {
-    let (mut sent, mut after) = (0, None);
+/// What a sweep did.
+#[derive(Default)]
+struct Swept {
+    sent: usize,
+    /// Since when what is due longest has been due.
+    since: Option<Timestamp>,
+    /// When something else will be.
+    next: Option<Timestamp>,
+}
+
+async fn wake_due(ports: &Ports, now: Timestamp) -> Result<Swept, PortError> {
+    let (mut swept, mut after) = (Swept::default(), None);
     loop {
         let page = entries(ports, Index::Due, Some(now), (after, PAGE)).await?;
         let messages: Vec<Message> = page.items.iter().filter_map(|item| due_message(item, now)).collect();
-        sent += messages.len();
+        swept.since = earliest(swept.since, page.items.iter().filter_map(due_of).min());
+        swept.sent += messages.len();
         send(ports, messages).await?;
         match page.next {
-            None => return Ok(sent),
+            None => return Ok(swept),
             next => after = next,
         }
     }
 }
 
-/// What a sweep over the stacks with pending effects did.
-struct Swept {
-    sent: usize,
-    next: Option<Timestamp>,
-}
-
 async fn sweep_effects(ports: &Ports, now: Timestamp) -> Result<Swept, PortError> {
-    let (mut swept, mut after) = (Swept { sent: 0, next: None }, None);
+    let (mut swept, mut after) = (Swept::default(), None);
     loop {
         let page = entries(ports, Index::Effects, Some(now), (after, PAGE)).await?;
         let (overdue, later): (Vec<_>, Vec<_>) =
             page.items.into_iter().filter_map(effect_due).partition(|(_, due)| *due <= now);
         swept.next = earliest(swept.next, later.into_iter().map(|(_, due)| due).min());
+        swept.since = earliest(swept.since, overdue.iter().map(|(_, due)| *due).min());
         let wake = |(stack, due)| message(Wake::Stack(stack), slot(due, now));
         let messages: Vec<Message> = overdue.into_iter().map(wake).collect();
         swept.sent += messages.len();

@@ -15,7 +15,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::put_any;
 use yuba_ports::{Clock, Queue, QueueName, Store};
-use yuba_scheduler::{Ticked, tick};
+use yuba_scheduler::{Ticked, tick, wake_unread};
 
 fn now(world: &MemoryWorld) -> Timestamp {
     world.clock.now()
@@ -96,10 +96,36 @@ fn unread() -> ManifestSetRecord {
 #[tokio::test]
 async fn nothing_due_sends_nothing_and_says_when_to_look_again() {
     let world = MemoryWorld::new();
-    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: None });
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked::default());
     let later = now(&world) + Span::minutes(5);
     store_source(&world, &source("live", later)).await;
-    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: Some(later) });
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { next_due: Some(later), ..Ticked::default() });
+}
+
+#[tokio::test]
+async fn a_tick_says_how_long_things_wait() {
+    let world = MemoryWorld::new();
+    let begun = now(&world);
+    store_source(&world, &source("late", begun)).await;
+    store_source(&world, &source("later", begun + Span::seconds(5))).await;
+    let stack = stack_with_effect(begun + Span::seconds(2));
+    world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
+    world.clock.advance(Span::seconds(9));
+    let ticked = tick(&world.ports()).await.unwrap();
+    assert_eq!(ticked.due_since, Some(begun));
+    assert_eq!(ticked.effects_since, Some(begun + Span::seconds(2)));
+}
+
+#[tokio::test]
+async fn a_place_of_manifests_without_a_record_is_woken_when_the_scheduler_starts() {
+    let world = MemoryWorld::new();
+    let names = ["https://h/known.git", "https://h/new.git"].map(|name| ManifestSetName(name.to_owned()));
+    let known = ManifestSetRecord { name: names[0].clone(), ..unread() };
+    world.store.commit(vec![put_any(&known).unwrap()]).await.unwrap();
+    wake_unread(&world.ports(), &names).await.unwrap();
+    let woken = handled(&world, QueueName::Sources).await;
+    let wakes: Vec<Wake> = woken.into_iter().map(|message| message.wake).collect();
+    assert_eq!(wakes, [Wake::Manifests(names[1].clone())]);
 }
 
 #[tokio::test]
@@ -143,7 +169,7 @@ async fn an_effect_that_is_due_later_is_said_to_be() {
     let later = now(&world) + Span::seconds(30);
     stack.outbox.first_mut().unwrap().due = later;
     world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
-    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { sent: 0, next_due: Some(later) });
+    assert_eq!(tick(&world.ports()).await.unwrap(), Ticked { next_due: Some(later), ..Ticked::default() });
 }
 
 #[tokio::test]

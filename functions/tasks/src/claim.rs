@@ -119,6 +119,7 @@ async fn commit(store: &dyn Store, attempt: &Versioned<Attempt>) -> Result<(), R
 struct Provided {
     values: Vec<ResolvedValue>,
     credentials: BTreeMap<String, String>,
+    objects: ObjectAccess,
 }
 
 /// Why it cannot be had.
@@ -135,16 +136,20 @@ async fn provide(state: &TasksState, job: &Job) -> Result<Provided, Unprovided> 
             ValuesError::Passing(error) => Unprovided::Passing(error),
         })?;
     let session = session(job);
-    let assumed = ports.credentials.assume(&session).await.map_err(|error| {
-        if error.remedy == Remedy::Permanent {
-            Unprovided::Failed(failure(FailureClass::AccessDenied, error.what))
-        } else {
-            Unprovided::Passing(error)
-        }
-    })?;
+    let assumed = ports.credentials.assume(&session).await.map_err(denied)?;
+    let objects = state.settings.objects.grant(job).await.map_err(denied)?;
     let credentials =
         assumed.into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect();
-    Ok(Provided { values, credentials })
+    Ok(Provided { values, credentials, objects })
+}
+
+/// A role that cannot be assumed: for good, or for a passing reason.
+fn denied(error: PortError) -> Unprovided {
+    if error.remedy == Remedy::Permanent {
+        Unprovided::Failed(failure(FailureClass::AccessDenied, error.what))
+    } else {
+        Unprovided::Passing(error)
+    }
 }
 
 /// Plan, drift and preview act under the plan role, apply under the apply role.
@@ -169,7 +174,7 @@ fn answer(state: &TasksState, job: Job, provided: Provided) -> ClaimAnswer {
         claim_token: task_token(key, TokenUse::Report, job.attempt),
         values: provided.values,
         credentials: provided.credentials,
-        objects: ObjectAccess::Directory { path: text(&settings.objects) },
+        objects: provided.objects,
         digest_key: digest_key(key),
         local_state: settings.state_file(job.state_id()).as_deref().map(text),
         provider_cache: settings.provider_cache.as_deref().map(text),

@@ -3,11 +3,15 @@
 mod answer;
 mod bearer;
 mod claim;
+mod directory;
 mod heartbeat;
 mod report;
 mod router;
 mod state;
+mod stopped;
 mod values;
 
+pub use directory::ObjectsDirectory;
 pub use router::router;
 pub use state::{TaskSettings, TasksState};
+pub use stopped::stopped;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use yuba_core::id::{AttemptId, StackId};
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
-use yuba_ports::{PortError, Ports};
+use yuba_ports::{ObjectGrants, PortError, Ports};
 
 /// Settings of the `tasks` function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct TaskSettings {
-    /// The directory under which objects lie.
-    pub objects: PathBuf,
+    /// Lets tasks reach their objects.
+    pub objects: Arc<dyn ObjectGrants>,
     /// The directory that holds the state files of stacks for which nobody names a backend.
     pub local_state: Option<PathBuf>,
     /// Where downloaded providers are kept between attempts.

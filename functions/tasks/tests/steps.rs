@@ -10,15 +10,17 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use ulid::Ulid;
+use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::id::{AttemptId, Phase, RunId};
-use yuba_core::record::Installation;
+use yuba_core::message::{AttemptNews, Cause};
+use yuba_core::record::{Installation, Key};
 use yuba_core::request::Signed;
-use yuba_core::time::Timestamp;
+use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
-use yuba_ports::records::put_any;
-use yuba_ports::{Credentials, PortError, Ports, RoleSession};
-use yuba_tasks::{TaskSettings, TasksState, router};
+use yuba_ports::records::{put_any, update};
+use yuba_ports::{Credentials, PortError, Ports, Queue, QueueName, RoleSession};
+use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState, router, stopped};
 
 const TREE: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
 
@@ -53,7 +55,11 @@ async fn post(world: &MemoryWorld, path: &str, token_use: TokenUse, body: Value)
 async fn post_to(ports: Ports, path: &str, token_use: TokenUse, body: Value) -> (StatusCode, String) {
     let id: AttemptId = serde_json::from_value(body["attempt"].clone()).unwrap();
     let token = task_token(ports.key.expose_secret().as_bytes(), token_use, id);
-    let settings = TaskSettings { objects: "o".into(), local_state: None, provider_cache: None };
+    let settings = TaskSettings {
+        objects: Arc::new(ObjectsDirectory("o".into())),
+        local_state: None,
+        provider_cache: None,
+    };
     let request = Request::post(path)
         .header("authorization", format!("Bearer {token}"))
         .header("content-type", "application/json")
@@ -147,4 +153,31 @@ async fn no_apply_is_claimed_after_a_pause_was_answered() {
         let answer = post_to(ports, "/tasks/claim", TokenUse::Claim, body).await;
         assert_eq!(answer.0, status, "{phase}: {}", answer.1);
     }
+}
+
+#[tokio::test]
+async fn a_task_that_stopped_without_a_report_wakes_its_stack() {
+    let world = MemoryWorld::new();
+    let id = attempt(Phase::Plan);
+    issue(&world, id).await;
+    stopped(&world.ports(), id).await.unwrap();
+    let woken = world.queue.receive(QueueName::Stacks, 10, Span::ZERO).await.unwrap();
+    let causes: Vec<&Cause> = woken.iter().map(|received| &received.message.cause).collect();
+    assert_eq!(causes, [&Cause::Attempt { attempt: id, what: AttemptNews::Stopped }]);
+}
+
+#[tokio::test]
+async fn a_task_that_stopped_after_its_report_or_is_unknown_wakes_nobody() {
+    let world = MemoryWorld::new();
+    let (reported, unknown) = (attempt(Phase::Plan), attempt(Phase::Apply));
+    issue(&world, reported).await;
+    let settle = |attempt: &mut Attempt| {
+        attempt.state = AttemptState::Reported;
+        true
+    };
+    update(&*world.store, &Key::attempt(reported), settle).await.unwrap();
+    for id in [reported, unknown] {
+        stopped(&world.ports(), id).await.unwrap();
+    }
+    assert_eq!(world.queue.receive(QueueName::Stacks, 10, Span::ZERO).await.unwrap(), []);
 }

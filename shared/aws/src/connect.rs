@@ -27,11 +27,15 @@ pub async fn connect() -> SdkConfig {
 
 /// What [`connect`] loads, for more to be set.
 pub fn loader() -> ConfigLoader {
-    let timeouts = TimeoutConfig::builder()
-        .connect_timeout(CONNECT)
-        .read_timeout(READ)
-        .operation_timeout(OPERATION)
-        .build();
-    let retries = RetryConfig::standard().with_max_attempts(TRIES).with_initial_backoff(FIRST_BACKOFF);
-    aws_config::defaults(BehaviorVersion::latest()).timeout_config(timeouts).retry_config(retries)
+    aws_config::defaults(BehaviorVersion::latest()).timeout_config(timeouts()).retry_config(retries())
+}
+
+/// How long clients wait.
+pub(crate) fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder().connect_timeout(CONNECT).read_timeout(READ).operation_timeout(OPERATION).build()
+}
+
+/// How often they try again.
+pub(crate) fn retries() -> RetryConfig {
+    RetryConfig::standard().with_max_attempts(TRIES).with_initial_backoff(FIRST_BACKOFF)
 }

@@ -1,12 +1,16 @@
 //! `Queue` on SQS FIFO queues: one for sources, one for stacks.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::operation::send_message_batch::SendMessageBatchOutput;
-use aws_sdk_sqs::types::{Message as SqsMessage, MessageSystemAttributeName, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::{
+    Message as SqsMessage, MessageAttributeValue, MessageSystemAttributeName, SendMessageBatchRequestEntry,
+};
 use sha2::{Digest, Sha256};
 use yuba_core::message::Message;
 use yuba_core::time::Span;
@@ -15,6 +19,7 @@ use yuba_ports::{PortError, Queue, QueueName, Received};
 use crate::connect::OPERATION;
 use crate::error::port_error;
 use crate::settings::{Variables, fifo_queue_url};
+use crate::trace::{TRACEPARENT, TraceContext};
 
 /// How many messages one request may carry.
 const MOST_ENTRIES: usize = 10;
@@ -153,12 +158,23 @@ fn entry(at: usize, message: &Message) -> Result<SendMessageBatchRequestEntry, P
     let unbuilt = "a message could not be written";
     let body = serde_json::to_string(message);
     SendMessageBatchRequestEntry::builder()
+        .set_message_attributes(attributes()?)
         .id(at.to_string())
         .message_body(body.map_err(|error| PortError::permanent(unbuilt).because(error))?)
         .message_group_id(fitting(&message.group()))
         .message_deduplication_id(fitting(&message.deduplication_id()))
         .build()
         .map_err(|error| PortError::permanent(unbuilt).because(error))
+}
+
+/// The trace that the sender's work belongs to, so that the receiver's goes on in it.
+fn attributes() -> Result<Option<HashMap<String, MessageAttributeValue>>, PortError> {
+    let Some(current) = TraceContext::current() else { return Ok(None) };
+    let value = MessageAttributeValue::builder().data_type("String").string_value(current.to_string());
+    let value = value
+        .build()
+        .map_err(|error| PortError::permanent("a message could not be written").because(error))?;
+    Ok(Some(HashMap::from([(TRACEPARENT.to_owned(), value)])))
 }
 
 /// An id as SQS takes it: at most 128 printable characters of ASCII without spaces. Another one keeps its beginning, and

@@ -33,6 +33,12 @@ impl Variables {
         Self { values, problems: Vec::new() }
     }
 
+    /// The variables of this process. One that is no text counts as not set.
+    #[cfg(feature = "lambda")]
+    pub fn of_environment() -> Self {
+        Self::new(crate::lambda::environment())
+    }
+
     /// A variable that must be set. `what` says what it holds; `read` says what is wrong with a value.
     pub fn required<T, E: fmt::Display>(
         &mut self,
@@ -157,6 +163,18 @@ pub(crate) fn name_prefix(text: &str) -> Result<String, String> {
     )
 }
 
+/// The name of an SSM parameter; `/aws/reference/secretsmanager/<name>` is a secret of Secrets Manager.
+#[cfg(any(test, feature = "lambda"))]
+pub(crate) fn parameter_name(text: &str) -> Result<String, String> {
+    let plain = |letter: u8| letter.is_ascii_alphanumeric() || b"/_.-".contains(&letter);
+    let fits = text.starts_with('/') && !text.ends_with('/') && text.bytes().all(plain);
+    matching(
+        text,
+        fits,
+        "an SSM parameter's name: /yuba/<installation>/system/…; a secret of Secrets Manager is named /aws/reference/secretsmanager/<name>",
+    )
+}
+
 /// An IAM policy as a session takes it.
 pub(crate) fn policy(text: &str) -> Result<String, String> {
     match serde_json::from_str::<serde_json::Value>(text) {
@@ -218,7 +236,7 @@ mod tests {
     #[test]
     fn malformed_values_are_told_from_good_ones() {
         type Reader = fn(&str) -> bool;
-        let readers: [(Reader, &[&str], &[&str]); 6] = [
+        let readers: [(Reader, &[&str], &[&str]); 7] = [
             (|text| installation(text).is_ok(), &["prod", "a-1"], &["", "Prod", "1a", "a-", "a#b"]),
             (|text| bucket(text).is_ok(), &["yuba-prod"], &["ab", "A-b", "a_b"]),
             (|text| fifo_queue_url(text).is_ok(), &["https://h/1/q.fifo"], &["https://h/1/q", "q.fifo"]),
@@ -226,6 +244,11 @@ mod tests {
                 |text| name_prefix(text).is_ok(),
                 &["/yuba/prod"],
                 &["yuba", "/yuba/", "/a//b", "/aws/x", "/a b"],
+            ),
+            (
+                |text| parameter_name(text).is_ok(),
+                &["/yuba/prod/system/task-key", "/aws/reference/secretsmanager/key"],
+                &["key", "/key/", "/a b", "a secret itself"],
             ),
             (|text| policy(text).is_ok(), &["{}"], &["", "[]", "{"]),
             (|text| list(text).is_ok(), &["a", "a, b"], &["", "a,,b"]),

@@ -98,6 +98,23 @@ impl Job {
     pub fn prefix(&self) -> String {
         attempt_prefix(self.stack, self.attempt)
     }
+
+    /// What the attempt reads besides its own objects; a name that ends with `/` means all below it.
+    pub fn reads(&self) -> Vec<String> {
+        let plan = self.plan.iter().map(|plan| attempt_prefix(self.stack, plan.attempt));
+        let first = self.backend_first.iter().filter_map(|first| match first {
+            BeforePlan::Unlock(_) => None,
+            BeforePlan::PushState(attempt) => {
+                Some(format!("{}{}", attempt_prefix(self.stack, *attempt), object::ERRORED_STATE))
+            }
+            BeforePlan::ImportState => Some(state_import_object(self.stack)),
+        });
+        [artifact_object(&self.tree), artifact_report_object(&self.tree)]
+            .into_iter()
+            .chain(plan)
+            .chain(first)
+            .collect()
+    }
 }
 
 /// The prefix under which an attempt's objects lie: `runs/<stack>/<run>/<attempt>/`.
@@ -147,11 +164,34 @@ pub mod object {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Phase;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Stored {
         #[serde(with = "stored_before_plan")]
         first: Vec<BeforePlan>,
+    }
+
+    #[test]
+    fn an_attempt_reads_its_code_its_plan_and_the_states_it_is_to_push() {
+        let stored = include_str!("../tests/golden/attempt.v1.json");
+        let mut job = serde_json::from_str::<crate::attempt::Attempt>(stored).unwrap().job;
+        let earlier = AttemptId { phase: Phase::Apply, number: 7, ..job.attempt };
+        let plan = AttemptId { phase: Phase::Plan, number: 8, ..job.attempt };
+        let (stack, run, tree) = (job.stack, job.attempt.run, job.tree.clone());
+        let code = [format!("artifacts/{tree}.tar.zst"), format!("artifacts/{tree}.json")];
+        (job.plan, job.backend_first) = (None, vec![]);
+        assert_eq!(job.reads(), code);
+        let (file, content) = (FileDigest::of(b""), ContentDigest::of(b""));
+        job.plan = Some(PlanToApply { attempt: plan, file, content });
+        let unlock = BeforePlan::Unlock("7".to_owned());
+        job.backend_first = vec![unlock, BeforePlan::PushState(earlier), BeforePlan::ImportState];
+        let more = [
+            format!("runs/{stack}/{run}/plan-8/"),
+            format!("runs/{stack}/{run}/apply-7/errored.tfstate"),
+            format!("state-imports/{stack}"),
+        ];
+        assert_eq!(job.reads(), [&code[..], &more].concat());
     }
 
     #[test]

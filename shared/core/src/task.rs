@@ -69,6 +69,37 @@ pub enum ObjectAccess {
         /// Its path.
         path: String,
     },
+    /// A bucket, of which the task reaches its own objects alone.
+    Bucket(BucketAccess),
+}
+
+/// A bucket of S3, and credentials for an attempt's own objects in it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BucketAccess {
+    /// Its name.
+    pub bucket: String,
+    /// The region that it is in.
+    pub region: String,
+    /// Where the service is reached, if not at its usual address.
+    #[serde(default)]
+    pub endpoint: Option<String>,
+    /// What the names of all objects in it begin with; it ends with `/`.
+    pub root: String,
+    /// The key that objects are encrypted under; `None` leaves it to the bucket.
+    pub key: Option<String>,
+    /// Environment variables that hold the credentials. They end within the hour. Never stored.
+    pub credentials: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for BucketAccess {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { bucket, root, .. } = self;
+        formatter
+            .debug_struct("BucketAccess")
+            .field("bucket", bucket)
+            .field("root", root)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Body of `POST /tasks/heartbeat`, every two seconds.

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test's helper fails the test")]
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
@@ -87,4 +88,38 @@ fn aws_types_stay_in_their_crate() {
             aws.unwrap_or("")
         );
     }
+}
+
+#[test]
+fn the_command_line_is_built_without_aws() {
+    let metadata = metadata();
+    for package in members(&metadata, "functions") {
+        for dependency in package.dependencies.iter().filter(|it| it.kind == DependencyKind::Normal) {
+            let (package, name) = (&package.name, &dependency.name);
+            let is_aws = name == "yuba-aws";
+            assert!(!is_aws || dependency.optional, "{package} cannot be built without {name}");
+            let asks =
+                dependency.features.iter().any(|feature| ["aws", "lambda"].contains(&feature.as_str()));
+            assert!(is_aws || !asks, "{package} asks for {name} on AWS");
+        }
+    }
+}
+
+#[test]
+fn functions_name_aws_in_their_programs_alone() {
+    let metadata = metadata();
+    for package in members(&metadata, "functions") {
+        let folder = package.manifest_path.parent().expect("a manifest lies in a folder").join("src");
+        for file in sources(folder.as_std_path()) {
+            let text = std::fs::read_to_string(&file).expect("a source can be read");
+            let is_program = file == folder.join("main.rs").as_std_path();
+            assert!(is_program || !text.contains("yuba_aws"), "{} names AWS", file.display());
+        }
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder can be read");
+    let paths = entries.map(|entry| entry.expect("an entry can be read").path());
+    paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }

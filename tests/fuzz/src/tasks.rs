@@ -11,7 +11,7 @@ use yuba_core::attempt::Attempt;
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::put_any;
-use yuba_tasks::{TaskSettings, TasksState, router};
+use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState, router};
 
 use crate::head::cut;
 use crate::serve::{ask, waited_for};
@@ -65,7 +65,11 @@ impl World {
             .header(CONTENT_TYPE, "application/json")
             .body(Body::from(body.to_vec()))
             .expect("a token fits into a header");
-        let settings = TaskSettings { objects: "objects".into(), local_state: None, provider_cache: None };
+        let settings = TaskSettings {
+            objects: Arc::new(ObjectsDirectory("objects".into())),
+            local_state: None,
+            provider_cache: None,
+        };
         let (status, answer): (_, Value) =
             ask(router(TasksState { ports, settings: Arc::new(settings) }), request);
         assert!(!status.is_server_error(), "{status} {answer}");

@@ -16,7 +16,7 @@ use yuba_core::time::Span;
 use yuba_core::why::Why;
 use yuba_ports::{PortError, Ports, Queue, QueueName, Received, Remedy};
 use yuba_source::SourceSettings;
-use yuba_tasks::{TaskSettings, TasksState};
+use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState};
 use yuba_webhook::{Webhook, WebhookSettings};
 
 use crate::history::{Mark, Sign};
@@ -46,7 +46,11 @@ pub(crate) fn routes(ports: &Ports, manifests: &[ManifestSetName]) -> Router {
     let secrets = vec![SecretString::from(SECRET)];
     let webhook =
         WebhookSettings { github: secrets.clone(), generic: secrets, manifests: manifests.to_vec() };
-    let tasks = TaskSettings { objects: PathBuf::from("objects"), local_state: None, provider_cache: None };
+    let tasks = TaskSettings {
+        objects: Arc::new(ObjectsDirectory(PathBuf::from("objects"))),
+        local_state: None,
+        provider_cache: None,
+    };
     Router::new()
         .merge(yuba_tasks::router(TasksState { ports: ports.clone(), settings: Arc::new(tasks) }))
         .merge(yuba_webhook::router(Webhook::new(ports.clone(), webhook)))

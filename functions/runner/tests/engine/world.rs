@@ -22,7 +22,7 @@ use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, put_any, update};
 use yuba_runner::Processes;
-use yuba_tasks::{TaskSettings, TasksState, router};
+use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState, router};
 
 const COMMIT: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
 
@@ -46,7 +46,7 @@ impl World {
         fs::write(directory.path().join("code/stack/main.tf"), code).unwrap();
         let ports = MemoryWorld::new();
         let settings = TaskSettings {
-            objects: directory.path().join("objects"),
+            objects: Arc::new(ObjectsDirectory(directory.path().join("objects"))),
             local_state: Some(directory.path().join("states")),
             provider_cache: Some(directory.path().join("cache")),
         };
@@ -143,7 +143,7 @@ impl World {
         ] {
             environment.insert(name.to_owned(), value);
         }
-        yuba_runner::run(environment, Processes::Shared).await
+        yuba_runner::run(environment, Processes::Shared, None).await
     }
 
     /// Orders the attempt to stop once its first resource is done.

@@ -15,7 +15,7 @@ use crate::logs::{self, LogFormat};
 pub(crate) fn run() -> ExitCode {
     logs::start(LogFormat::Text, Level::INFO);
     match Runtime::new().context("no threads can be started") {
-        Ok(runtime) => runtime.block_on(yuba_runner::run(environment(), Processes::OfTheAttempt)),
+        Ok(runtime) => runtime.block_on(yuba_runner::run(environment(), Processes::OfTheAttempt, None)),
         Err(error) => Done::failed(&error).finish(),
     }
 }

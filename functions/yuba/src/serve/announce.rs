@@ -31,6 +31,12 @@ pub(crate) fn write_addresses(
 pub(crate) fn greet(settings: &Settings, handles: &LocalHandles, address: SocketAddr) {
     let (url, data) = (url_of(address), handles.paths.root.display());
     tracing::info!(%url, %data, tasks = settings.tasks, manifests = settings.manifests.len(), "yuba serves");
+    say_engine(settings);
+    say_what_is_missing(settings);
+    tracing::warn!("nothing is isolated: code from Git runs as this user, with this user's credentials");
+}
+
+fn say_engine(settings: &Settings) {
     if let Some(engine) = engine::on_path(&settings.environment) {
         tracing::info!(engine = %engine.display(), "engine found");
     } else {
@@ -38,13 +44,15 @@ pub(crate) fn greet(settings: &Settings, handles: &LocalHandles, address: Socket
             "neither tofu nor terraform is on the PATH: stacks must name an engine that can be installed"
         );
     }
+}
+
+fn say_what_is_missing(settings: &Settings) {
     if settings.manifests.is_empty() {
         tracing::warn!("no --manifests were given: there is nothing to look at beyond what is known already");
     }
     if settings.webhook_secrets.is_empty() {
         tracing::info!("no --webhook-secret-file was given: webhooks are refused, sources are polled");
     }
-    tracing::warn!("nothing is isolated: code from Git runs as this user, with this user's credentials");
 }
 
 fn url_of(address: SocketAddr) -> String {

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use yuba_api::{Api, Explain};
 use yuba_local::LocalHandles;
 use yuba_ports::Ports;
-use yuba_tasks::{TaskSettings, TasksState};
+use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState};
 use yuba_webhook::{Webhook, WebhookSettings};
 
 use super::Settings;
@@ -30,7 +30,7 @@ pub(crate) fn routes(
         manifests: settings.manifests.clone(),
     };
     let tasks = TaskSettings {
-        objects: handles.paths.objects.clone(),
+        objects: Arc::new(ObjectsDirectory(handles.paths.objects.clone())),
         local_state: Some(handles.paths.state.clone()),
         provider_cache: Some(handles.paths.providers.clone()),
     };

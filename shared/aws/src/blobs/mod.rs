@@ -8,6 +8,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_s3::Client;
+use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::operation::head_object::HeadObjectError;
@@ -16,8 +17,10 @@ use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::ServerSideEncryption;
 use tokio::io::AsyncWriteExt;
 use yuba_core::id::InstallationId;
+use yuba_core::task::BucketAccess;
 use yuba_ports::{Blobs, PortError, PutMode, PutOutcome, check_key};
 
+use crate::connect::{retries, timeouts};
 use crate::error::port_error;
 use crate::settings::{Variables, bucket, key_id};
 
@@ -56,6 +59,28 @@ impl S3Blobs {
         // With a bucket's name in the path, one certificate and one address serve all buckets.
         let config = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
         Self { client: Client::from_conf(config), settings, root: format!("{installation}/") }
+    }
+
+    /// The objects that a task was let reach. Nothing is asked of AWS yet.
+    pub fn of_access(access: &BucketAccess) -> Self {
+        let credential = |name: &str| access.credentials.get(name).cloned();
+        let keys = Credentials::new(
+            credential("AWS_ACCESS_KEY_ID").unwrap_or_default(),
+            credential("AWS_SECRET_ACCESS_KEY").unwrap_or_default(),
+            credential("AWS_SESSION_TOKEN"),
+            None,
+            "yuba",
+        );
+        let mut config = aws_sdk_s3::config::Builder::new()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new(access.region.clone()))
+            .credentials_provider(keys)
+            .timeout_config(timeouts())
+            .retry_config(retries())
+            .force_path_style(true);
+        config.set_endpoint_url(access.endpoint.clone());
+        let settings = BlobsSettings { bucket: access.bucket.clone(), key: access.key.clone() };
+        Self { client: Client::from_conf(config.build()), settings, root: access.root.clone() }
     }
 
     fn key(&self, key: &str) -> Result<String, PortError> {

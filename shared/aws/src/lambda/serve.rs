@@ -1,0 +1,33 @@
+//! Serves batches of messages.
+
+use std::convert::Infallible;
+
+use lambda_http::lambda_runtime;
+use lambda_http::{LambdaEvent, service_fn};
+use yuba_core::message::Message;
+use yuba_core::time::Timestamp;
+use yuba_ports::{Clock, PortError};
+
+use super::Error;
+use super::batch::{Batch, Record, handle_all};
+use super::clock::SystemClock;
+use super::metrics::{Metric, Metrics};
+use super::time_left::until;
+
+/// Has messages of a queue handled until the environment is taken away; those that fail come again.
+pub async fn messages<F>(metrics: &Metrics, handle: impl Fn(Message) -> F + Copy) -> Result<(), Error>
+where
+    F: Future<Output = Result<(), PortError>>,
+{
+    lambda_runtime::run(service_fn(async |event: LambdaEvent<Batch>| {
+        metrics.put(&queue_age(&event.payload, SystemClock.now()));
+        Ok::<_, Infallible>(handle_all(event.payload, until(&event.context), handle).await)
+    }))
+    .await
+}
+
+/// How long the message that waited longest had waited.
+fn queue_age(batch: &Batch, now: Timestamp) -> Vec<Metric> {
+    let first = batch.records.iter().filter_map(Record::sent).min();
+    first.map(|sent| Metric::time("QueueAge", now.since(Timestamp(sent)))).into_iter().collect()
+}
