@@ -1,8 +1,8 @@
 """Runs the AWS emulator of the tests on a free port of 127.0.0.1, says where on the first line of standard output, and
 ends when standard input does, so that it never outlives the test that started it.
 
-The queues' time is the test's: it stands still, and moves as the file named by YUBA_EMULATOR_CLOCK says (milliseconds
-since the start). SQS hides and deduplicates messages by it.
+Where YUBA_EMULATOR_CLOCK is set, the queues' time is the test's: it stands still, and moves as the file of that name says
+(milliseconds since the start). SQS hides and deduplicates messages by it.
 """
 
 import asyncio
@@ -65,7 +65,8 @@ def main():
     from ministack import app
     from ministack.services import sqs
 
-    sqs.time = TestsClock(os.environ["YUBA_EMULATOR_CLOCK"])
+    if clock := os.environ.get("YUBA_EMULATOR_CLOCK"):
+        sqs.time = TestsClock(clock)
     for work in (announce, end_with_input):
         threading.Thread(target=work, daemon=True).start()
     config = Config()

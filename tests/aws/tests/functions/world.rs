@@ -1,0 +1,260 @@
+//! The emulator with the functions deployed on it, and a repository.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::{Credentials, Region};
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use yuba_aws::{DynamoStore, EcsLauncher, LauncherSettings, StoreSettings, Variables};
+use yuba_core::id::AttemptId;
+use yuba_core::record::Index;
+use yuba_core::run::Run;
+use yuba_git::webhook::sign;
+use yuba_ports::memory::MemoryClock;
+use yuba_ports::records::page;
+use yuba_ports::{Launcher, Order, Query, TaskStatus};
+
+/// As `deploy.py` stores them.
+pub(crate) const KEY: &str = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk";
+pub(crate) const TOKEN: &str = "tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt";
+pub(crate) const WEBHOOK_SECRET: &str = "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww";
+/// What is no message.
+pub(crate) const POISON: &str = "what is no message";
+
+/// How long anything may take, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What `deploy.py` made.
+#[derive(Deserialize)]
+struct Deployed {
+    urls: BTreeMap<String, String>,
+    settings: BTreeMap<String, String>,
+    dead: String,
+}
+
+pub(crate) struct World {
+    endpoint: String,
+    deployed: Deployed,
+    repository: String,
+    config: aws_config::SdkConfig,
+    http: reqwest::Client,
+    _directory: TempDir,
+    /// Its standard input stays open as long as this process lives; the emulator ends with it.
+    _emulator: Child,
+}
+
+impl World {
+    /// Starts an emulator, and deploys the functions on it.
+    pub(crate) async fn deploy() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = repository(directory.path());
+        let (emulator, endpoint) = emulator(directory.path());
+        let manifests = format!("{repository}@main//flux");
+        let script = root().join("tests/aws/deploy.py");
+        let printed = run(python().arg(script).arg(&endpoint).arg(programs()).arg(manifests));
+        let config = yuba_aws::loader()
+            .endpoint_url(&endpoint)
+            .region(Region::new("us-east-1"))
+            .credentials_provider(Credentials::new("test", "test", None, None, "tests"))
+            .load()
+            .await;
+        Self {
+            deployed: serde_json::from_str(&printed).unwrap(),
+            endpoint,
+            repository,
+            config,
+            http: reqwest::Client::builder().no_proxy().build().unwrap(),
+            _directory: directory,
+            _emulator: emulator,
+        }
+    }
+
+    /// Tells of a push, signed with this secret.
+    pub(crate) async fn push(&self, secret: &str) -> (u16, String) {
+        let body = json!({ "url": self.repository, "ref": "refs/heads/main" }).to_string();
+        let signature = sign(body.as_bytes(), &SecretString::from(secret)).unwrap();
+        let request = self.request("webhook", "/webhooks/generic", reqwest::Method::POST);
+        answer(request.header("x-yuba-signature", signature).body(body)).await
+    }
+
+    pub(crate) async fn post(&self, function: &str, path: &str, token: &str, body: &Value) -> (u16, String) {
+        answer(self.request(function, path, reqwest::Method::POST).bearer_auth(token).json(body)).await
+    }
+
+    pub(crate) async fn get(&self, function: &str, path: &str, token: &str) -> (u16, String) {
+        answer(self.request(function, path, reqwest::Method::GET).bearer_auth(token)).await
+    }
+
+    /// A request to a function's URL: by its name, which no resolver knows here.
+    fn request(&self, function: &str, path: &str, method: reqwest::Method) -> reqwest::RequestBuilder {
+        let url = &self.deployed.urls[function];
+        let host = url.split("://").nth(1).unwrap().trim_end_matches('/');
+        let host = host.split(':').next().unwrap();
+        self.http.request(method, format!("{}{path}", self.endpoint)).header("host", host)
+    }
+
+    /// The attempt whose task the orchestrator had run, once it has.
+    pub(crate) async fn task(&self) -> Option<AttemptId> {
+        let query = Query::Index {
+            index: Index::Runs,
+            prefix: String::new(),
+            up_to: None,
+            order: Order::Descending,
+            after: None,
+            limit: 10,
+        };
+        let (runs, _) = page::<Run>(&self.store(), query).await.unwrap();
+        let attempt = runs.first()?.attempt_out()?;
+        let status = self.launcher().describe(attempt).await.unwrap();
+        (status == TaskStatus::Running).then_some(attempt)
+    }
+
+    fn store(&self) -> DynamoStore {
+        let mut variables = Variables::new(self.deployed.settings.clone());
+        let settings = StoreSettings::read(&mut variables);
+        DynamoStore::new(&self.config, &variables.finish(settings).unwrap())
+    }
+
+    /// The launcher with which the orchestrator had it run.
+    pub(crate) fn launcher(&self) -> EcsLauncher {
+        let mut variables = Variables::new(self.deployed.settings.clone());
+        let settings = LauncherSettings::read(&mut variables).zip(StoreSettings::read(&mut variables));
+        let (settings, store) = variables.finish(settings).unwrap();
+        let (records, clock) = (Arc::new(self.store()), Arc::new(MemoryClock::default()));
+        EcsLauncher::new(&self.config, settings, &store.installation, (records, clock))
+    }
+
+    /// Sends the orchestrator what it cannot read.
+    pub(crate) async fn poison(&self) {
+        let queue = &self.deployed.settings["YUBA_STACKS_QUEUE_URL"];
+        let send = Client::new(&self.config).send_message().queue_url(queue).message_body(POISON);
+        send.message_group_id("poison").message_deduplication_id("1").send().await.unwrap();
+    }
+
+    /// What lies in the dead-letter queue.
+    pub(crate) async fn dead_letter(&self) -> Option<String> {
+        let received =
+            Client::new(&self.config).receive_message().queue_url(&self.deployed.dead).send().await;
+        received.unwrap().messages.unwrap_or_default().into_iter().next()?.body
+    }
+
+    /// Looks again and again until there is something.
+    pub(crate) async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (u16, String) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+/// A repository with a source and a stack; its URL.
+fn repository(directory: &Path) -> String {
+    let place = directory.join("infra");
+    let url = format!("file://{}", place.display());
+    let manifests = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: infra, namespace: default}}
+spec: {{interval: 1m, url: '{url}', ref: {{branch: main}}}}
+---
+apiVersion: infra.contrib.fluxcd.io/v1alpha2
+kind: Terraform
+metadata: {{name: net, namespace: default}}
+spec:
+  path: ./net
+  interval: 1h
+  approvePlan: auto
+  sourceRef: {{kind: GitRepository, name: infra}}
+"
+    );
+    for (path, text) in
+        [("flux/all.yaml", manifests.as_str()), ("net/main.tf", "output \"one\" { value = 1 }\n")]
+    {
+        fs::create_dir_all(place.join(path).parent().unwrap()).unwrap();
+        fs::write(place.join(path), text).unwrap();
+    }
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+        run(Command::new("git").current_dir(&place).args(who).args(arguments))
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message=Begin"]);
+    url
+}
+
+/// The emulator, with real time for its queues, and where it listens.
+#[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
+fn emulator(directory: &Path) -> (Child, String) {
+    let mut emulator = python()
+        .arg(root().join("tests/aws/emulator.py"))
+        .env("TMPDIR", directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut endpoint = String::new();
+    BufReader::new(emulator.stdout.take().unwrap()).read_line(&mut endpoint).unwrap();
+    (emulator, endpoint.trim().to_owned())
+}
+
+/// What a function says that is started with these settings, and cannot run.
+#[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
+pub(crate) fn start(function: &str, settings: &[(&str, &str)]) -> String {
+    let program = programs().join(format!("yuba-{function}"));
+    let output = Command::new(program)
+        .env_clear()
+        .env("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9")
+        .envs(settings.iter().copied())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn python() -> Command {
+    let python = root().join(".yuba/aws-emulator/bin/python");
+    assert!(python.exists(), "the AWS emulator is not installed; run: tests/aws/setup.sh");
+    Command::new(python)
+}
+
+/// Where the built programs lie: in `target/<profile>/` above this test.
+fn programs() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let place = here.ancestors().nth(2).unwrap().to_owned();
+    assert!(
+        place.join("yuba-webhook").exists(),
+        "the functions are not built; run: cargo build --workspace --bins"
+    );
+    place
+}
