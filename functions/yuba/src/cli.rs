@@ -99,10 +99,25 @@ fn environment() -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
 
     #[test]
     fn the_arguments_of_all_verbs_fit_together() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn drift_is_checked_of_what_was_named_in_one_way() {
+        let understood = |arguments: &str| {
+            let words = ["yuba", "drift", "check"].into_iter().chain(arguments.split_whitespace());
+            Cli::try_parse_from(words).is_ok()
+        };
+        let good = ["network", "a/one a/two", "-l env=prod", "--all", "--failed", "--local ./one ./two"];
+        assert!(good.iter().all(|arguments| understood(arguments)));
+        let bad =
+            ["", "network --all", "-l env=prod --all", "--local ./one -l env=prod", "--all --local ./one"];
+        assert_eq!(bad.iter().find(|arguments| understood(arguments)), None);
     }
 }

@@ -192,10 +192,16 @@ async fn applied<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name:
         .and_then(|run| run.attempts.iter().rev().find(|note| note.id.phase == Phase::Apply))
         .ok_or_else(|| Problem::not_found(format!("nothing of {} was applied yet", stack.name)))?;
     let key = format!("{}{name}", attempt_prefix(stack.id, attempt.id));
-    let bytes = api.ports.blobs.get(&key).await?.ok_or_else(|| {
-        Problem::not_found(format!("the last apply of {} stored no {name}", stack.name))
-            .with_help("an inventory is stored where the manifest sets `enableInventory: true`")
-    })?;
+    let Some(bytes) = api.ports.blobs.get(&key).await? else {
+        let what = name.trim_end_matches(".json");
+        let missing = Problem::not_found(format!("the last apply of {} stored no {what}", stack.name));
+        return Err(match name {
+            object::INVENTORY => {
+                missing.with_help("it is stored where the manifest sets `enableInventory: true`")
+            }
+            _ => missing,
+        });
+    };
     Ok(serde_json::from_slice(&bytes)
         .map_err(|error| PortError::permanent(format!("{key} cannot be read")).because(error))?)
 }

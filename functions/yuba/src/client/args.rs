@@ -185,18 +185,25 @@ pub(crate) struct Stacks {
     /// `name` or `namespace/name`.
     #[arg(value_name = "STACK", required_unless_present_any = ["labels", "all", "failed"])]
     pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Why, for everybody to see.
+    #[arg(short, long)]
+    pub(crate) message: Option<String>,
+}
+
+/// Stacks that are not named one by one.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
     /// Every stack with these labels: `key=value,…`.
     #[arg(short = 'l', long = "selector", value_name = "LABELS", conflicts_with = "names")]
     pub(crate) labels: Option<String>,
     /// Every stack.
     #[arg(long, conflicts_with_all = ["names", "labels"])]
-    pub(crate) all: bool,
+    all: bool,
     /// Every stack whose last run failed.
     #[arg(long, conflicts_with = "names")]
     pub(crate) failed: bool,
-    /// Why, for everybody to see.
-    #[arg(short, long)]
-    pub(crate) message: Option<String>,
 }
 
 /// Where the state is.
@@ -262,10 +269,12 @@ pub(crate) enum Drift {
     /// Check now; exits with 2 where there is drift.
     Check {
         /// `name` or `namespace/name`.
-        #[arg(required_unless_present = "local")]
-        stack: Option<String>,
+        #[arg(value_name = "STACK", required_unless_present_any = ["labels", "all", "failed", "local"])]
+        names: Vec<String>,
+        #[command(flatten)]
+        selection: Selection,
         /// Check plain directories instead, without a server: in a private copy, changing and locking nothing.
-        #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "stack")]
+        #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["names", "labels", "all", "failed"])]
         local: Vec<PathBuf>,
     },
 }

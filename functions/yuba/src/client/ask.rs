@@ -1,23 +1,18 @@
 //! Verbs that change something: each is decided before it returns, and exits with 3 where it was refused.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::Value;
-use yuba_api::wire::{AskBody, InstallationState, PauseBody, RequestState, StackDetail, StackItem};
+use yuba_api::wire::{AskBody, InstallationState, PauseBody, StackItem};
 
 use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
-use super::follow::{Followed, follow};
 use super::get::meant;
 use super::http::{Answer, Client, encode};
 use super::options::{Options, Output};
-use super::{print, tell};
-use crate::done::code::{DRIFT, FAILED, REFUSED};
-
-/// How often is looked for a run that is still to be made.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+use super::{print, tell, watched};
+use crate::done::code::REFUSED;
 
 /// Whom to ask, and how.
 pub(crate) struct Asker<'a> {
@@ -33,7 +28,7 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
         }
         Verb::Reject(stacks) => asker.all(stacks, "reject", AskBody::default()).await,
         Verb::Reconcile { stacks, wait: false } => asker.all(stacks, "reconcile", AskBody::default()).await,
-        Verb::Reconcile { stacks, wait: true } => asker.reconcile_and_wait(stacks).await,
+        Verb::Reconcile { stacks, wait: true } => watched::reconcile(asker, stacks).await,
         Verb::Replan(stacks) => asker.all(stacks, "replan", AskBody::default()).await,
         Verb::Suspend(stacks) => asker.all(stacks, "suspend", AskBody::default()).await,
         Verb::Resume(stacks) => asker.all(stacks, "resume", AskBody::default()).await,
@@ -46,7 +41,9 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
         Verb::Recover(run) => asker.of_run(run, "recover").await,
         Verb::Pause(everything) => asker.pause(everything, "pause").await,
         Verb::Unpause(everything) => asker.pause(everything, "unpause").await,
-        Verb::Drift(Drift::Check { stack: Some(stack), .. }) => asker.check_drift(&stack).await,
+        Verb::Drift(Drift::Check { names, selection, .. }) => {
+            watched::check_drift(asker, Stacks { names, selection, message: None }).await
+        }
         Verb::Patch { name, patch, .. } => asker.patch(&name, &patch).await,
         _ => bail!("this verb changes nothing"),
     }
@@ -85,30 +82,31 @@ impl Asker<'_> {
         path_of(&self.name(typed).await?)
     }
 
-    async fn names(&self, stacks: &Stacks) -> Result<Vec<String>> {
+    /// The names of the stacks that are meant.
+    pub(super) async fn names(&self, stacks: &Stacks) -> Result<Vec<String>> {
         if !stacks.names.is_empty() {
             return Ok(stacks.names.clone());
         }
         let mut query: Vec<(&str, String)> = Vec::new();
         query.extend(self.options.namespace.clone().map(|namespace| ("namespace", namespace)));
-        query.extend(stacks.labels.clone().map(|labels| ("labels", labels)));
-        query.extend(stacks.failed.then(|| ("failed", "true".to_owned())));
+        query.extend(stacks.selection.labels.clone().map(|labels| ("labels", labels)));
+        query.extend(stacks.selection.failed.then(|| ("failed", "true".to_owned())));
         let found: Vec<StackItem> = self.client.list("/api/v1/stacks", &query, usize::MAX).await?;
+        if found.is_empty() {
+            tell("no stack is meant by this");
+        }
         Ok(found.iter().map(|item| format!("{}/{}", item.namespace, item.name)).collect())
     }
 
-    fn signed(&self, body: AskBody, message: Option<String>) -> AskBody {
+    /// A request with who asks, and why.
+    pub(super) fn signed(&self, body: AskBody, message: Option<String>) -> AskBody {
         AskBody { who: self.options.who(), from: Some("cli".to_owned()), message, ..body }
     }
 
     async fn all(&self, stacks: Stacks, verb: &str, body: AskBody) -> Result<ExitCode> {
         let body = self.signed(body, stacks.message.clone());
-        let names = self.names(&stacks).await?;
-        if names.is_empty() {
-            tell("no stack is meant by this");
-        }
         let mut refused = false;
-        for name in names {
+        for name in self.names(&stacks).await? {
             let path = format!("{}/{verb}", self.path(&name).await?);
             refused |= !said(&name, &self.client.ask(Method::POST, &path, &body).await?)?;
         }
@@ -155,57 +153,6 @@ impl Asker<'_> {
         let answer = self.client.ask(Method::PATCH, &target, patch).await?;
         Ok(if said(name, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
     }
-
-    async fn reconcile_and_wait(&self, stacks: Stacks) -> Result<ExitCode> {
-        let mut worst = 0;
-        for name in self.names(&stacks).await? {
-            let code = match self.watched(&name, "reconcile", stacks.message.clone()).await? {
-                Some(Followed::Failed) => FAILED,
-                Some(_) => 0,
-                None => REFUSED,
-            };
-            worst = worst.max(code);
-        }
-        Ok(ExitCode::from(worst))
-    }
-
-    async fn check_drift(&self, name: &str) -> Result<ExitCode> {
-        Ok(match self.watched(name, "drift-check", None).await? {
-            Some(Followed::Failed) => ExitCode::from(FAILED),
-            Some(Followed::Drifted) => {
-                super::get::describe(self, name).await?;
-                ExitCode::from(DRIFT)
-            }
-            Some(Followed::Ended) => ExitCode::SUCCESS,
-            None => ExitCode::from(REFUSED),
-        })
-    }
-
-    /// Asks, and follows the run that comes of it; `None` where it was refused.
-    async fn watched(&self, name: &str, verb: &str, message: Option<String>) -> Result<Option<Followed>> {
-        let path = self.path(name).await?;
-        let body = self.signed(AskBody::default(), message);
-        let answer = self.client.ask(Method::POST, &format!("{path}/{verb}"), &body).await?;
-        said(name, &answer)?;
-        match answer {
-            Answer::Refused(_) => Ok(None),
-            Answer::Done(RequestState { run: Some(run), .. }) => follow(self, &run, true).await.map(Some),
-            Answer::Done(_) => follow(self, &self.next_run(&path).await?, true).await.map(Some),
-        }
-    }
-
-    /// The run that is made when the one under way has ended.
-    async fn next_run(&self, path: &str) -> Result<String> {
-        let before: StackDetail = self.client.get(path, &[]).await?;
-        let newest = |detail: &StackDetail| detail.runs.first().map(|run| run.id.clone());
-        loop {
-            let now: StackDetail = self.client.get(path, &[]).await?;
-            match newest(&now) {
-                Some(run) if newest(&before).as_ref() != Some(&run) => return Ok(run),
-                _ => tokio::time::sleep(BETWEEN_LOOKS).await,
-            }
-        }
-    }
 }
 
 /// Where the stack of a full name lies in the API.
@@ -215,7 +162,7 @@ pub(crate) fn path_of(name: &str) -> Result<String> {
 }
 
 /// Prints what became of something; says whether it was carried out.
-fn said(name: &str, answer: &Answer) -> Result<bool> {
+pub(super) fn said(name: &str, answer: &Answer) -> Result<bool> {
     match answer {
         Answer::Done(state) => {
             print(&format!("{name}: {}\n", state.message))?;

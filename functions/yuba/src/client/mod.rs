@@ -8,6 +8,7 @@ mod http;
 mod options;
 mod secret;
 mod wait;
+mod watched;
 
 use std::io::Write;
 use std::process::ExitCode;
