@@ -156,19 +156,10 @@ impl Exchange<'_> {
 
     /// The commit at the end of a fetched reference: annotated tags are followed.
     fn peeled(&self, local: &str, shown: &str) -> Result<CommitId, FetchError> {
-        let not_a_commit = |reason: String| FetchError::Reference {
+        Repository::open(&self.cache.path)?.resolve(local).map_err(|_| FetchError::Reference {
             url: self.location.url.clone(),
             reference: shown.to_owned(),
-            reason,
-        };
-        let output = self.run(&["rev-parse", "--verify", "--quiet", &format!("{local}^{{commit}}")])?;
-        if !output.status.success() {
-            return Err(not_a_commit("it names no commit".to_owned()));
-        }
-        output.stdout.trim().parse().map_err(|_| {
-            not_a_commit(
-                "its object ids are not SHA-1; repositories of the sha256 format cannot be read".to_owned(),
-            )
+            reason: "it names no commit".to_owned(),
         })
     }
 

@@ -36,6 +36,9 @@ const REMOVED: [&str; 17] = [
 /// The most of standard output and of standard error that is kept; the rest is read and dropped.
 const KEPT: u64 = 64 * 1024 * 1024;
 
+/// How much `git` and what it starts stand back, as `nice` counts.
+const NICENESS: i32 = 10;
+
 /// What a finished command said.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -86,6 +89,7 @@ pub(super) fn run(mut command: Command, limit: Duration) -> Result<Output, RunEr
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     #[expect(clippy::disallowed_methods, reason = "this is the module that bounds the time of `git`")]
     let mut child = command.spawn().map_err(RunError::NotStarted)?;
+    yield_to_others(&child);
     let stdout = read_in_background(child.stdout.take());
     let stderr = read_in_background(child.stderr.take());
     let read = [&stdout, &stderr].map(|stream| receive_until(stream, deadline));
@@ -116,12 +120,23 @@ fn receive_until(stream: &Receiver<String>, deadline: Instant) -> Option<String>
     stream.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
+/// Nobody waits for a fetch who would notice: it gives way to whatever answers people and hosts on this machine.
+fn yield_to_others(child: &Child) {
+    if let Some(process) = process_id(child) {
+        // A child that has ended already needs no priority.
+        let _ = rustix::process::setpriority_process(Some(process), NICENESS);
+    }
+}
+
 fn kill_group(child: &Child) {
-    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(group) = group {
+    if let Some(group) = process_id(child) {
         // The group may have ended by itself in this moment; then there is nothing to kill.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
+}
+
+fn process_id(child: &Child) -> Option<rustix::process::Pid> {
+    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }
 
 #[cfg(test)]

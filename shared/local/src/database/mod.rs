@@ -1,8 +1,9 @@
 //! One SQLite file. One thread writes: requests that come together share one transaction, and so one `fsync`; each
-//! is answered after it is durable. Other threads read, each on a connection of its own.
+//! is answered after it is durable. Other threads read, and one makes checkpoints, each on a connection of its own.
 //!
 //! A request that fails is undone alone (a savepoint); a transaction that fails fails all that shared it.
 
+mod checkpoint;
 mod job;
 mod schema;
 
@@ -16,6 +17,7 @@ use tokio::sync::oneshot;
 use yuba_core::time::Span;
 use yuba_ports::PortError;
 
+use checkpoint::Checkpoints;
 use job::{Failure, Job, Work};
 
 /// How many requests may share a transaction.
@@ -64,8 +66,12 @@ impl Database {
     /// Opens the file, or makes it.
     pub fn open(path: &Path) -> Result<Self, OpenDatabaseError> {
         let connection = schema::connect(path)?;
+        let (checkpoints, notices) = Checkpoints::take_from(&connection)
+            .map_err(|source| OpenDatabaseError::Sqlite { path: path.to_owned(), source })?;
         let (writes, write_requests) = channel();
-        start("database writer", move || write_all(connection, &write_requests))?;
+        start("database writer", move || write_all(connection, &write_requests, &checkpoints))?;
+        let connection = schema::connect(path)?;
+        start("database checkpoints", move || checkpoint::run(&connection, &notices))?;
         let (reads, read_requests) = channel();
         let read_requests = Arc::new(Mutex::new(read_requests));
         for _ in 0..READERS {
@@ -105,7 +111,7 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), OpenData
     thread::Builder::new().name(name.to_owned()).spawn(run).map(drop).map_err(OpenDatabaseError::Thread)
 }
 
-fn write_all(mut connection: Connection, requests: &Receiver<Box<dyn Job>>) {
+fn write_all(mut connection: Connection, requests: &Receiver<Box<dyn Job>>, checkpoints: &Checkpoints) {
     while let Ok(first) = requests.recv() {
         let mut group = vec![first];
         group.extend(requests.try_iter().take(MOST_IN_GROUP));
@@ -113,6 +119,7 @@ fn write_all(mut connection: Connection, requests: &Receiver<Box<dyn Job>>) {
         for job in group {
             job.finish(failure.clone());
         }
+        checkpoints.note();
     }
 }
 
