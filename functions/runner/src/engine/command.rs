@@ -177,11 +177,16 @@ pub(crate) async fn capture(program: &Path, arguments: &[&str]) -> Step<Vec<u8>>
 
 #[cfg(test)]
 mod tests {
+    use tokio::signal::unix::{SignalKind, signal};
+
     use super::*;
     use crate::interrupt::Interruption;
 
     /// Runs a shell that is interrupted once it has written `ready`.
     async fn interrupted(script: &str, patience: Duration) -> (Exit, Vec<String>) {
+        // As the runner does. A shell in the background starts its programs with this signal ignored, and they hand that
+        // on; what a process catches, its children begin with as usual.
+        let _caught = signal(SignalKind::interrupt()).unwrap();
         let place = Place {
             program: "/bin/sh".into(),
             directory: "/".into(),
