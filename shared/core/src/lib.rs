@@ -17,6 +17,7 @@ pub mod request;
 pub mod run;
 pub mod schedule;
 pub mod secret;
+pub mod slack;
 pub mod source;
 pub mod spec;
 pub mod stack;
