@@ -11,7 +11,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::DriftDigest;
-use crate::plan::summary::{Action, AttributeChange, PlanSummary, ResourceChange, ResourceDrift, Shown};
+use crate::plan::summary::{
+    Action, AttributeChange, PlanReport, PlanSummary, ResourceChange, ResourceDrift, Shown,
+};
 
 /// What a drift check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,6 +172,19 @@ fn hidden(attribute: &AttributeChange) -> bool {
 fn digest(plan: &PlanSummary) -> DriftDigest {
     let seen = (&plan.drift, &plan.changes, &plan.outputs, &plan.counts);
     DriftDigest::of(serde_json::to_string(&seen).unwrap_or_default().as_bytes())
+}
+
+/// What lists and messages show of drift.
+pub(crate) fn drift_sentence(resources: u32) -> String {
+    let noun = if resources == 1 { "resource" } else { "resources" };
+    format!("Drift detected: {resources} {noun}")
+}
+
+/// How many resources a drift check found changed: those seen outside, or else those that a plan would change.
+pub(crate) fn drifted_resources(report: &PlanReport) -> u32 {
+    let counts = report.counts;
+    let planned = counts.create + counts.update + counts.delete + counts.replace + counts.forget;
+    if counts.drift > 0 { counts.drift } else { planned }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a plan, an apply or a failure means for the run and the stack.
 
 use super::draft::Draft;
+use crate::drift::{drift_sentence, drifted_resources};
 use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::{AttemptId, SecretName};
@@ -243,17 +244,4 @@ impl Draft {
         );
         self.publish(EventKind::RetriesPaused, message);
     }
-}
-
-/// What lists show of drift.
-pub(super) fn drift_sentence(resources: u32) -> String {
-    let noun = if resources == 1 { "resource" } else { "resources" };
-    format!("Drift detected: {resources} {noun}")
-}
-
-/// How many resources a drift check found changed: those seen outside, or else those that a plan would change.
-fn drifted_resources(report: &PlanReport) -> u32 {
-    let counts = report.counts;
-    let planned = counts.create + counts.update + counts.delete + counts.replace + counts.forget;
-    if counts.drift > 0 { counts.drift } else { planned }
 }

@@ -2,7 +2,7 @@
 
 use super::approval::is_first_plan;
 use super::draft::Draft;
-use super::reports::drift_sentence;
+use crate::drift::drift_sentence;
 use crate::id::{Phase, PlanId};
 use crate::run::{Run, RunKind, RunState, Waiting};
 use crate::spec::ApprovePlan;

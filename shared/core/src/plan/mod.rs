@@ -17,7 +17,7 @@ pub mod render;
 mod shapes;
 mod sniff;
 pub mod stream;
-mod style;
+pub(crate) mod style;
 pub mod summary;
 mod value;
 mod walk;

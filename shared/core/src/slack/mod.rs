@@ -6,4 +6,5 @@
 
 pub mod blocks;
 pub mod button;
+pub mod card;
 pub mod text;

@@ -105,6 +105,12 @@ impl Mrkdwn {
         self
     }
 
+    /// Adds a text that is whole; nothing where it does not fit.
+    #[must_use]
+    pub fn and(self, text: &Mrkdwn) -> Self {
+        self.raw(&text.written)
+    }
+
     /// Begins a new line, unless nothing was written yet.
     #[must_use]
     pub fn next_line(self) -> Self {
