@@ -59,7 +59,7 @@ fn what_is_not_yaml_or_no_manifest() {
     ];
     insta::assert_snapshot!(errors(&texts.map(str::to_owned)), @r#"
     m.yaml:1:5: error: not YAML: mapping values are not allowed in this context
-    m.yaml:2:1: error: not YAML: while parsing a node, did not find expected node content
+    m.yaml:1:8: error: not YAML: while parsing a node, did not find expected node content
     m.yaml:1:2: error: apiVersion: found nothing, allowed is a text; it is required
     m.yaml:1:1: error: the document: found a list, allowed is a mapping with `apiVersion` and `kind`
     m.yaml:3:21: error: `name` is given twice; it stands at line 3 already

@@ -82,7 +82,11 @@ struct Tree {
 }
 
 impl Tree {
+    /// Puts a file where its path says, unless Git could not hold a name in it.
     fn put(&mut self, path: &str, kind: EntryKind, text: &str) {
+        if path.contains('\0') {
+            return;
+        }
         let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(DEEPEST).collect();
         let Some(name) = parts.pop() else { return };
         let mut folder = self;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use yuba_core::manifest::{ManifestFile, read_set, render};
+use yuba_core::manifest::{Finding, ManifestFile, Place, read_set, render};
 
 use crate::sections::sections;
 
@@ -15,15 +15,22 @@ pub fn target(data: &[u8]) {
     let files: Vec<ManifestFile> = sections(&text).map(file).collect();
     let set = read_set(&files);
     assert_eq!(set, read_set(&files), "read twice it says something else");
-    for finding in &set.findings {
-        let file = files.iter().find(|file| file.path == finding.place.file);
-        let lines = file.expect("a finding names a file of the set").text.lines().count();
-        let line = usize::try_from(finding.place.line).unwrap_or(usize::MAX);
-        assert!(line > 0 && line <= lines + 1, "{finding} stands beyond the {lines} lines");
-    }
+    set.findings.iter().for_each(|finding| stands_in(&files, finding));
     render(&set.findings);
     set.stacks.iter().for_each(|stack| survives(&stack.spec));
     set.sources.iter().for_each(|source| survives(&source.spec));
+}
+
+/// A finding's place is one of its file.
+fn stands_in(files: &[ManifestFile], finding: &Finding) {
+    let Place { file, line, column } = &finding.place;
+    let file = files.iter().find(|known| known.path == *file).expect("a finding names a file of the set");
+    let before = usize::try_from(*line).ok().and_then(|line| line.checked_sub(1));
+    let line = before.and_then(|before| file.text.split('\n').nth(before));
+    assert!(line.is_some(), "{finding} stands beyond the last line");
+    let last = line.map_or(0, |line| line.chars().count()) + 1;
+    let column = usize::try_from(*column).unwrap_or(usize::MAX);
+    assert!((1..=last).contains(&column), "{finding} stands beyond its line's {last} columns");
 }
 
 /// Settings come back from a record as they went in.

@@ -14,6 +14,7 @@ mod finding;
 mod format;
 mod in_code;
 mod kinds;
+mod lines;
 mod messages;
 mod name;
 mod parse;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
 use super::finding::Spot;
+use super::lines::{self, Lines};
 use super::scalar;
 use super::yaml::{Document, Entry, Extent, Fault, Node, Tree};
 
@@ -31,8 +32,7 @@ pub(super) fn read_json(text: &str) -> Vec<Document> {
     match serde_json::from_str::<serde::de::IgnoredAny>(bare) {
         Ok(_) => read_chunk(0, bare),
         Err(error) => {
-            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-            let spot = Spot { line: number(error.line()), column: number(error.column()).max(1) };
+            let spot = lines::spot_of_byte(bare, error.line(), error.column());
             let text = error.to_string();
             let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
             let message = format!("not JSON, as the file's name says it is: {what}");
@@ -104,6 +104,7 @@ struct Abandoned;
 struct Builder<'text> {
     lines_before: u32,
     text: &'text str,
+    lines: Lines,
     documents: Vec<Document>,
     frames: Vec<Frame>,
     root: Option<Node>,
@@ -118,6 +119,7 @@ impl<'text> Builder<'text> {
         Self {
             lines_before,
             text,
+            lines: Lines::of(text),
             documents: Vec::new(),
             frames: Vec::new(),
             root: None,
@@ -151,8 +153,8 @@ impl<'text> Builder<'text> {
     }
 
     fn spot(&self, at: Marker) -> Spot {
-        let line = u32::try_from(at.line()).unwrap_or(u32::MAX).saturating_add(self.lines_before);
-        Spot { line, column: u32::try_from(at.col()).unwrap_or(u32::MAX).saturating_add(1) }
+        let spot = self.lines.spot(at.index());
+        Spot { line: spot.line.saturating_add(self.lines_before), ..spot }
     }
 
     fn fault(&mut self, spot: Spot, message: impl Into<String>) {
