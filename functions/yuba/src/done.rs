@@ -20,6 +20,11 @@ pub(crate) mod code {
     pub(crate) const USAGE: u8 = 64;
 }
 
+/// The arguments are wrong, though only what they were about could tell: the command ends with [`code::USAGE`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct WrongArguments(pub(crate) String);
+
 /// How a command writes what it found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -60,7 +65,8 @@ impl Done {
 
     /// A failure: what happened, with its causes.
     pub(crate) fn failed(error: &anyhow::Error) -> Self {
-        Self { out: String::new(), err: format!("error: {error:#}\n"), code: code::FAILED }
+        let code = if error.is::<WrongArguments>() { code::USAGE } else { code::FAILED };
+        Self { out: String::new(), err: format!("error: {error:#}\n"), code }
     }
 
     /// Writes everything out; text that cannot be written is a failure.

@@ -12,6 +12,7 @@ use super::get::meant;
 use super::http::{Answer, Client, encode};
 use super::options::{Options, Output};
 use super::{print, tell, watched};
+use crate::done::WrongArguments;
 use crate::done::code::REFUSED;
 
 /// Whom to ask, and how.
@@ -115,7 +116,7 @@ impl Asker<'_> {
 
     async fn adopt(&self, stacks: Stacks, state: AdoptedState) -> Result<ExitCode> {
         if !state.new && stacks.names.len() != 1 {
-            bail!("a state belongs to one stack: name it");
+            return Err(WrongArguments("a state belongs to one stack: name it".to_owned()).into());
         }
         let read = |path: &std::path::PathBuf| {
             std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))

@@ -3,12 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use yuba_api::wire::{Asked, List, ProblemBody, RequestState};
+
+use crate::done::WrongArguments;
 
 /// How long a server may take to take a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -60,10 +62,7 @@ impl Client {
     /// Sends a request; anything but success is an error that says what the server said.
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response> {
         let response = self.exchange(request).await?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        bail!("{}", problem(response).await)
+        if response.status().is_success() { Ok(response) } else { Err(wrong(response).await) }
     }
 
     async fn exchange(&self, request: RequestBuilder) -> Result<Response> {
@@ -117,7 +116,7 @@ impl Client {
             return Ok(Answer::Refused(problem(response).await));
         }
         if !response.status().is_success() {
-            bail!("{}", problem(response).await);
+            return Err(wrong(response).await);
         }
         let asked: Asked = response.json().await.context("the answer cannot be read")?;
         self.outcome(&asked.location).await
@@ -154,7 +153,17 @@ pub(crate) fn encode(text: &str) -> String {
     encoded
 }
 
-/// What a server said was wrong.
+/// What a server said was wrong. Where it understood the request and its content is none, the arguments are.
+async fn wrong(response: Response) -> anyhow::Error {
+    let status = response.status();
+    let problem = problem(response).await;
+    match status {
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => WrongArguments(problem).into(),
+        _ => anyhow!(problem),
+    }
+}
+
+/// What a server said.
 async fn problem(response: Response) -> String {
     let (status, path) = (response.status(), response.url().path().to_owned());
     match response.json::<ProblemBody>().await {

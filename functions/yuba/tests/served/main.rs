@@ -116,6 +116,26 @@ fn a_revision_that_is_not_known_is_an_error() {
 }
 
 #[test]
+fn what_the_server_finds_wrong_with_the_arguments_is_a_usage_error() {
+    let server = Server::start();
+    let patch = ["patch", "terraform", "network-prod", "--type=merge", "-p", r#"{"spec":{"interval":"1m"}}"#];
+    insta::assert_snapshot!(server.yuba(&patch), @r"
+    error: `spec.interval` cannot be patched
+      only `spec.approvePlan` and `spec.suspend` can; the rest belongs in Git: change the manifest there
+    exit code 64
+    ");
+    insta::assert_snapshot!(server.yuba(&["get", "stacks", "-l", "=prod"]), @r"
+    error: labels: `=prod` is not a label selector
+      write `key=value`, `key!=value` or `key`, several with commas between
+    exit code 64
+    ");
+    insta::assert_snapshot!(server.yuba(&["describe", "nowhere"]), @r"
+    error: there is no stack nowhere; `yuba get stacks` lists all stacks
+    exit code 1
+    ");
+}
+
+#[test]
 fn a_full_disk_is_told_and_a_reader_that_went_away_is_not() {
     let server = Server::start();
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
