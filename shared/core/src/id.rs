@@ -412,12 +412,17 @@ impl FromStr for AttemptId {
         Ok(Self {
             run: run.parse().map_err(|_| invalid())?,
             phase,
-            number: number.parse().map_err(|_| invalid())?,
+            number: counted(number).ok_or_else(invalid)?,
         })
     }
 }
 
 as_string!(AttemptId);
+
+/// A number as it is written: digits alone, without the sign and the leading zeros that `parse` takes too.
+fn counted(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
+}
 
 #[cfg(test)]
 mod tests {
@@ -449,7 +454,9 @@ mod tests {
         let id = AttemptId { run, phase: Phase::Apply, number: 12 };
         assert_eq!(id.to_string().parse::<AttemptId>().unwrap(), id);
         assert!("x-plan-1".parse::<AttemptId>().is_err());
-        assert!(format!("{run}-plan-1-2").parse::<AttemptId>().is_err());
+        for number in ["1-2", "+1", "01", "", "4294967296"] {
+            assert!(format!("{run}-plan-{number}").parse::<AttemptId>().is_err(), "{number}");
+        }
     }
 
     #[test]
