@@ -122,6 +122,20 @@ async fn a_later_launcher_knows_what_an_earlier_one_started() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
+async fn whoever_only_looks_at_a_lock_is_not_killed_with_the_task() {
+    let (launcher, world) = world("sleep 1000 & exec sleep 1000");
+    start(&launcher, 1).await;
+    let lock = fs::File::open(world.directory.path().join(format!("{}.lock", attempt(1)))).unwrap();
+    let mut looks = std::process::Command::new("sleep").arg("1000").stdin(lock).spawn().unwrap();
+    launcher.kill(attempt(1)).await.unwrap();
+    assert_eq!(launcher.describe(attempt(1)).await.unwrap(), stopped("signal 9"));
+    let lives = looks.try_wait().unwrap().is_none();
+    looks.kill().and_then(|()| looks.wait()).unwrap();
+    assert!(lives, "it was killed too");
+}
+
+#[tokio::test]
 async fn there_is_room_for_so_many() {
     let (launcher, world) = world("exec sleep 1000");
     assert_eq!([start(&launcher, 1).await, start(&launcher, 2).await], [const { LaunchOutcome::Started }; 2]);

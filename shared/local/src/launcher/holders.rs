@@ -1,11 +1,15 @@
-//! Who holds a lock file open, and killing them: the whole process group of the task, and whatever left it.
+//! Who holds a task's lock, and killing them: the whole process group of the task, and whatever left it.
+//!
+//! The lock belongs to what was opened once and inherited since. `/proc/PID/fdinfo` tells, of each descriptor, the locks that
+//! are held through it (proc(5)). Whoever has opened the same file for itself, to look at it or to ask whether it is locked,
+//! holds none of this kind: the task's is exclusive.
 
 use std::path::Path;
 use std::{fs, io};
 
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
-/// Sends SIGKILL to every process but this one that holds the file open. The group of the task's first process is
+/// Sends SIGKILL to every process but this one that holds the file's lock. The group of the task's first process is
 /// killed as a whole, if a holder is in it: an id that was given to another group since is thereby left alone.
 pub(super) fn kill(lock: &Path, first: Option<i32>) -> io::Result<()> {
     let group = first.and_then(Pid::from_raw);
@@ -22,7 +26,7 @@ pub(super) fn kill(lock: &Path, first: Option<i32>) -> io::Result<()> {
     Ok(())
 }
 
-/// The processes that hold a file open, as `/proc` tells.
+/// The processes that hold a file's lock, as `/proc` tells.
 fn holders(file: &Path) -> Vec<Pid> {
     let own = rustix::process::getpid();
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
@@ -33,8 +37,19 @@ fn holders(file: &Path) -> Vec<Pid> {
         .collect()
 }
 
-/// Whether a process holds a file open; one that has ended, or is another user's, does not.
+/// Whether a process holds a file's lock; one that has ended, or is another user's, does not.
 fn holds(process: Pid, file: &Path) -> bool {
-    let Ok(mut open) = fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero())) else { return false };
-    open.any(|entry| entry.and_then(|entry| fs::read_link(entry.path())).is_ok_and(|target| target == file))
+    let process = format!("/proc/{}", process.as_raw_nonzero());
+    let Ok(open) = fs::read_dir(format!("{process}/fd")) else { return false };
+    open.flatten().any(|entry| {
+        let info = Path::new(&process).join("fdinfo").join(entry.file_name());
+        fs::read_link(entry.path()).is_ok_and(|target| target == file)
+            && fs::read_to_string(info).is_ok_and(|info| info.lines().any(is_exclusive))
+    })
+}
+
+/// Whether a line of `fdinfo` tells of an exclusive lock of flock(2): `lock: 1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF`.
+fn is_exclusive(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("lock:") && words.skip(1).take(3).eq(["FLOCK", "ADVISORY", "WRITE"])
 }
