@@ -7,7 +7,7 @@ use yuba_core::source::Definition;
 use yuba_core::stack::Stack;
 use yuba_core::trouble::{MANY, Trouble, tries_again};
 use yuba_ports::records::{self, Versioned, load, put_any};
-use yuba_ports::{Committed, Expected, Order, PortError, Ports, Query, Write};
+use yuba_ports::{Committed, Cursor, Expected, Order, PortError, Ports, Query, Write};
 
 /// How many stacks are let go at once.
 const BATCH: usize = 100;
@@ -15,7 +15,7 @@ const BATCH: usize = 100;
 /// How many stacks have the error that stopped this one last, and whether this is the one that goes on trying.
 pub(crate) async fn load_trouble(ports: &Ports, stack: &Stack) -> Result<Option<Trouble>, PortError> {
     let Some(retry) = stack.retry.as_ref().filter(|retry| retry.due.is_some()) else { return Ok(None) };
-    let having = edges(ports, &retry.signature, MANY).await?;
+    let having = having(ports, &retry.signature).await?;
     if having.len() < MANY {
         return Ok(Some(Trouble { stacks: having.len(), probes: false, noticed: false }));
     }
@@ -24,16 +24,37 @@ pub(crate) async fn load_trouble(ports: &Ports, stack: &Stack) -> Result<Option<
     Ok(Some(Trouble { stacks: having.len(), probes: prober.is_none_or(|id| id == stack.id), noticed }))
 }
 
+/// A stack that has a trouble, with what the manifests say of it.
+type Having = (StackId, Option<Versioned<Definition>>);
+
+/// The first [`MANY`] stacks that have a trouble. One that vanished from the manifests has none any more.
+async fn having(ports: &Ports, signature: &str) -> Result<Vec<Having>, PortError> {
+    let (mut having, mut after) = (Vec::new(), None);
+    loop {
+        let (edges, next) = page(ports, signature, after, MANY).await?;
+        for id in edges.into_iter().map(|edge| edge.stack) {
+            let definition = load::<Definition>(&*ports.store, &Key::definition(id)).await?;
+            let has_vanished = definition.as_ref().is_some_and(|definition| definition.vanished.is_some());
+            if !has_vanished {
+                having.push((id, definition));
+            }
+        }
+        after = next;
+        if after.is_none() || having.len() >= MANY {
+            having.truncate(MANY);
+            return Ok(having);
+        }
+    }
+}
+
 /// The first stack that goes on trying.
-async fn prober(ports: &Ports, signature: &str, having: &[Edge]) -> Result<Option<StackId>, PortError> {
-    let store = &*ports.store;
-    for id in having.iter().map(|edge| edge.stack) {
-        let stack = load::<Stack>(store, &Key::stack(id)).await?;
-        let definition = load::<Definition>(store, &Key::definition(id)).await?;
+async fn prober(ports: &Ports, signature: &str, having: &[Having]) -> Result<Option<StackId>, PortError> {
+    for (id, definition) in having {
+        let stack = load::<Stack>(&*ports.store, &Key::stack(*id)).await?;
         if let (Some(stack), Some(definition)) = (stack, definition)
-            && tries_again(&stack, &definition, signature)
+            && tries_again(&stack, definition, signature)
         {
-            return Ok(Some(id));
+            return Ok(Some(*id));
         }
     }
     Ok(None)
@@ -85,8 +106,17 @@ async fn let_others_go(ports: &Ports, id: StackId, signature: &str, run: RunId) 
 }
 
 async fn edges(ports: &Ports, signature: &str, limit: usize) -> Result<Vec<Edge>, PortError> {
+    Ok(page(ports, signature, None, limit).await?.0)
+}
+
+async fn page(
+    ports: &Ports,
+    signature: &str,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Result<(Vec<Edge>, Option<Cursor>), PortError> {
     let (partition, prefix) = (trouble_partition(signature), String::new());
-    let query = Query::Partition { partition, prefix, order: Order::Ascending, after: None, limit };
-    let (edges, _) = records::page::<Edge>(&*ports.store, query).await?;
-    Ok(edges.into_iter().map(Versioned::into_value).collect())
+    let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit };
+    let (edges, next) = records::page::<Edge>(&*ports.store, query).await?;
+    Ok((edges.into_iter().map(Versioned::into_value).collect(), next))
 }

@@ -150,6 +150,18 @@ async fn notice_of_a_trouble_is_given_once_until_it_is_over() {
 }
 
 #[tokio::test]
+async fn stacks_that_vanished_make_no_trouble_of_many() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.fails().await;
+    let trouble = world.trouble().await;
+    world.many_have(&trouble).await;
+    world.others_vanish(2).await;
+    world.passes(Span::minutes(6)).await;
+    assert_eq!((world.notices(), world.run().await.state), (0, RunState::Planning));
+}
+
+#[tokio::test]
 async fn of_two_stacks_that_would_give_notice_at_once_one_does() {
     let world = World::new(|_| {}).await;
     world.observed("a").await;

@@ -265,6 +265,16 @@ impl World {
         }
     }
 
+    /// Some of those others vanished from the manifests.
+    pub(crate) async fn others_vanish(&self, count: u128) {
+        let own = load::<Definition>(&*self.memory.store, &Key::definition(self.id)).await.unwrap().unwrap();
+        let vanished = Some(self.memory.clock.now());
+        for number in 0..count {
+            let (stack, name) = (StackId(Ulid::from_parts(2, number)), StackName::new("infra", "other"));
+            self.put(&Definition { stack, name, vanished, ..own.clone().into_value() }).await;
+        }
+    }
+
     fn notice_by_other(&self, signature: &str) -> TroubleNotice {
         let at = self.memory.clock.now();
         TroubleNotice { signature: signature.to_owned(), stack: self.other, at }
