@@ -104,6 +104,29 @@ fn a_document_that_is_not_yaml_leaves_the_others_of_its_file() {
 }
 
 #[test]
+fn what_helm_fills_in_is_passed_over_but_never_a_stack() {
+    let file = |path: &str, text: &str| ManifestFile { path: path.to_owned(), text: text.to_owned() };
+    let spec = "kind: Terraform\nmetadata:\n  name: a\n  labels: {{ .Values.labels }}\n";
+    let set = read_set(&[
+        file("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 0.1.0\n"),
+        file("chart/templates/a.yaml", &format!("apiVersion: yuba.dev/v1\n{spec}")),
+        file("loose/deployment.yaml", "{{- if .Values.on }}\nkind: Deployment\n{{- end }}\n"),
+        file("loose/stack.yaml", spec),
+    ]);
+    insta::assert_snapshot!(told(&set), @"
+    used: 
+    chart/Chart.yaml:1:1: notice: ignored: it describes a chart of Helm
+    chart/templates/a.yaml:1:1: notice: ignored: a template that is no manifest before it is filled in; check what `helm template` writes
+    loose/deployment.yaml:1:3: notice: ignored: a template that is no manifest before it is filled in; check what `helm template` writes
+    loose/stack.yaml:4:12: error: a key must be a text
+    ");
+    assert_eq!(
+        set.held_back.iter().map(|held| held.name.as_deref()).collect::<Vec<_>>(),
+        [Some("default/a")]
+    );
+}
+
+#[test]
 fn two_stacks_do_not_share_one_state() {
     let s3 = |order: &str| {
         format!(", backendConfig: {{customConfiguration: \"backend \\\"s3\\\" {{\\n{order}\\n}}\"}}")

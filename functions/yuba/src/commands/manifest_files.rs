@@ -1,7 +1,7 @@
 //! Finds the manifest files that paths on the command line mean.
 //!
 //! Of directories, `*.yaml`, `*.yml` and `*.json` are read, however deep; what begins with a dot is not. What cannot be
-//! read, and templates of Helm charts, which are no YAML before Helm has filled them in, are told instead of read.
+//! read is told.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use walkdir::{DirEntry, WalkDir};
-use yuba_core::manifest::{Finding, ManifestFile, Place, Severity, is_manifest_path, read_set};
+use yuba_core::manifest::{Finding, ManifestFile, Place, Severity, is_manifest_path};
 
 /// The files that were found, and what is to be said of others.
 #[derive(Debug, Default)]
@@ -49,27 +49,15 @@ impl Found {
             return;
         }
         match fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => self.text(path, text),
-            Ok(Err(_)) => self.say(path, Severity::Error, "is no text: a manifest is UTF-8".to_owned()),
-            Err(error) => self.say(path, Severity::Error, format!("cannot be read: {error}")),
+            Ok(Ok(text)) => self.files.push(ManifestFile { path: shown(path), text }),
+            Ok(Err(_)) => self.fault(path, "is no text: a manifest is UTF-8".to_owned()),
+            Err(error) => self.fault(path, format!("cannot be read: {error}")),
         }
     }
 
-    fn text(&mut self, path: &Path, text: String) {
-        let file = ManifestFile { path: shown(path), text };
-        let in_chart = || charts_above(path).any(|chart| chart.join("Chart.yaml").is_file());
-        if is_template(&file, in_chart) {
-            let message =
-                "ignored: a template that Helm fills in; check what `helm template` writes".to_owned();
-            self.say(path, Severity::Notice, message);
-        } else {
-            self.files.push(file);
-        }
-    }
-
-    fn say(&mut self, path: &Path, severity: Severity, message: String) {
+    fn fault(&mut self, path: &Path, message: String) {
         let place = Place { file: shown(path), line: 1, column: 1 };
-        self.findings.push(Finding { severity, place, message });
+        self.findings.push(Finding { severity: Severity::Error, place, message });
     }
 }
 
@@ -79,19 +67,4 @@ fn shown(path: &Path) -> String {
 
 fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
-}
-
-/// Whether Helm fills a file in: it lies in a chart's `templates`, or holds template actions and is no YAML yet.
-pub(crate) fn is_template(file: &ManifestFile, is_in_chart: impl FnOnce() -> bool) -> bool {
-    const ACTIONS: [&str; 8] =
-        ["{{-", "{{ .", "{{.", "{{ include", "{{ template", "{{ if", "{{ range", "{{ $"];
-    if !ACTIONS.iter().any(|action| file.text.contains(action)) {
-        return false;
-    }
-    is_in_chart() || !read_set(std::slice::from_ref(file)).held_back.is_empty()
-}
-
-/// The directories of charts that a file may be a template of.
-pub(crate) fn charts_above(path: &Path) -> impl Iterator<Item = &Path> {
-    path.ancestors().filter(|above| above.ends_with("templates")).filter_map(Path::parent)
 }

@@ -83,14 +83,14 @@ fn hidden_files_and_templates_are_not_read() {
     let folder = Folder::new();
     folder.write("source.json", r#"{"apiVersion": "v1", "kind": "List", "items": []}"#);
     folder.write(".github/workflows/ci.yaml", "on: [push\n");
-    folder.write("chart/Chart.yaml", "name: chart\n");
+    folder.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\n");
     folder.write("chart/templates/a.yaml", "kind: Terraform\nmetadata: {{- include \"meta\" . }}\n");
-    folder.write("loose.yaml", "{{- if .Values.on }}\nkind: Terraform\n{{- end }}\n");
+    folder.write("loose.yaml", "{{- if .Values.on }}\nkind: Deployment\n{{- end }}\n");
     folder.write("README.md", "kind: [");
     insta::assert_snapshot!(folder.yuba(&["validate", "."]), @"
-    chart/Chart.yaml:1:1: notice: ignored: neither `apiVersion` nor `kind`, so it is no manifest
-    chart/templates/a.yaml:1:1: notice: ignored: a template that Helm fills in; check what `helm template` writes
-    loose.yaml:1:1: notice: ignored: a template that Helm fills in; check what `helm template` writes
+    chart/Chart.yaml:1:1: notice: ignored: it describes a chart of Helm
+    chart/templates/a.yaml:1:1: notice: ignored: a template that is no manifest before it is filled in; check what `helm template` writes
+    loose.yaml:1:3: notice: ignored: a template that is no manifest before it is filled in; check what `helm template` writes
     no stacks, no sources; no errors, no warnings, 3 notices
     ");
 }

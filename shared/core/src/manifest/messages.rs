@@ -119,6 +119,15 @@ pub(super) fn no_kind() -> String {
     "ignored: neither `apiVersion` nor `kind`, so it is no manifest".to_owned()
 }
 
+pub(super) fn chart() -> String {
+    "ignored: it describes a chart of Helm".to_owned()
+}
+
+pub(super) fn template() -> String {
+    "ignored: a template that is no manifest before it is filled in; check what `helm template` writes"
+        .to_owned()
+}
+
 pub(super) fn half_a_kind(field: &str) -> String {
     format!("{field}: found nothing, allowed is a text; it is required")
 }

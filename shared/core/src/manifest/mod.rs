@@ -12,6 +12,7 @@ mod engine;
 mod fields;
 mod finding;
 mod format;
+mod helm;
 mod in_code;
 mod kinds;
 mod lines;

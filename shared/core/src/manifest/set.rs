@@ -9,6 +9,7 @@ use super::checks;
 use super::code::{backend_gap, backend_gaps};
 use super::document::{self, Identity, Item};
 use super::finding::{Finding, Place, Severity, Spot};
+use super::helm::{self, Charts};
 use super::kinds::{self, Class};
 use super::messages;
 use super::parse;
@@ -186,8 +187,12 @@ pub(super) struct Drafts {
 
 /// Reads a set of manifest files. Everything that is wrong is in the findings; the rest can be used.
 pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
-    let mut drafts = Drafts::default();
+    let (mut drafts, charts) = (Drafts::default(), Charts::of(files));
     for file in files {
+        if let Some(message) = charts.claim(file) {
+            drafts.ignore(Spot::START.in_file(&file.path), message);
+            continue;
+        }
         if file.text.len() > MAX_MIB << 20 {
             let place = Spot::START.in_file(&file.path);
             drafts.hold_back("document", None, &place);
@@ -220,6 +225,9 @@ impl Drafts {
         }
         let Some(root) = document.root else {
             let place = document.faults.first().map_or(Spot::START, |fault| fault.spot).in_file(file);
+            if helm::is_foreign_template(&document.text) {
+                return self.ignore(place, messages::template());
+            }
             let identity = Identity::guess(&document.text);
             let restricts = document.text.contains("yuba.dev/") && is_restriction(&identity.kind);
             return self.lay_down(report, identity, &place, restricts);
@@ -271,6 +279,10 @@ impl Drafts {
         }
         self.findings.extend(report.findings);
         self.identities.push((identity, place.clone()));
+    }
+
+    fn ignore(&mut self, place: Place, message: String) {
+        self.findings.push(Finding { severity: Severity::Notice, place, message });
     }
 
     pub(super) fn hold_back(&mut self, kind: &str, name: Option<String>, place: &Place) {

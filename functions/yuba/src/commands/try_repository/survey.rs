@@ -1,7 +1,6 @@
 //! Reads the manifests and modules of a tree. What equal blobs say is read once, however many trees hold them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use yuba_core::id::TreeId;
@@ -9,8 +8,6 @@ use yuba_core::manifest::{ManifestFile, ManifestSet, is_manifest_path, read_set}
 use yuba_git::history::FileEntry;
 use yuba_git::root_module::RootModule;
 use yuba_git::{ObjectId, ReadError, Repository};
-
-use crate::commands::manifest_files::{charts_above, is_template};
 
 /// What lies in a tree.
 #[derive(Debug, Clone)]
@@ -39,12 +36,7 @@ impl<'a> Surveyor<'a> {
     pub(super) fn survey(&mut self, tree: &TreeId) -> Result<Survey, ReadError> {
         let files =
             self.repository.files(tree, |path| !is_hidden(path) && (is_manifest(path) || says(path)))?;
-        let charts: BTreeSet<String> = files
-            .iter()
-            .filter_map(|file| file.path.strip_suffix("Chart.yaml"))
-            .map(|chart| chart.trim_end_matches('/').to_owned())
-            .collect();
-        let manifests = self.manifests(files.iter().filter(|file| is_manifest(&file.path)), &charts)?;
+        let manifests = self.manifests(files.iter().filter(|file| is_manifest(&file.path)))?;
         let mut directories: BTreeMap<String, Blobs> = BTreeMap::new();
         for FileEntry { path, id } in files.iter().filter(|file| says(&file.path)) {
             let (directory, name) = split(path);
@@ -63,7 +55,6 @@ impl<'a> Surveyor<'a> {
     fn manifests<'f>(
         &mut self,
         files: impl Iterator<Item = &'f FileEntry>,
-        charts: &BTreeSet<String>,
     ) -> Result<Rc<ManifestSet>, ReadError> {
         let blobs: Blobs = files.map(|file| (file.path.clone(), file.id)).collect();
         if let Some(known) = self.manifests.get(&blobs) {
@@ -72,9 +63,7 @@ impl<'a> Surveyor<'a> {
         let mut read = Vec::new();
         for (path, id) in &blobs {
             let file = ManifestFile { path: path.clone(), text: self.repository.text(*id)? };
-            let in_chart =
-                || charts_above(Path::new(path)).any(|chart| charts.contains(&*chart.to_string_lossy()));
-            if file.text.contains("apiVersion") && !is_template(&file, in_chart) {
+            if file.text.contains("apiVersion") {
                 read.push(file);
             }
         }
