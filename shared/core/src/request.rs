@@ -114,6 +114,9 @@ pub enum Outcome {
         message: String,
         /// The run it concerns.
         run: Option<RunId>,
+        /// Whether the run that comes of it is still to be made.
+        #[serde(default)]
+        run_to_come: bool,
     },
     /// Refused; nothing was changed.
     Refused {

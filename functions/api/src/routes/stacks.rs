@@ -92,8 +92,8 @@ impl StackFilter {
 
 async fn item(store: &dyn Store, stack: &Stack) -> Result<StackItem, PortError> {
     let definition = lookup::definition(store, stack.id).await?;
-    let current = lookup::run_of(store, stack.id, stack.run).await?;
-    Ok(view::item(stack, definition.as_ref(), current.as_ref()))
+    let run = lookup::run_of(store, stack.id, view::listed_run(stack)).await?;
+    Ok(view::item(stack, definition.as_ref(), run.as_ref()))
 }
 
 /// Shows all that is known of a stack.

@@ -43,14 +43,16 @@ pub(crate) fn event(event: &Event) -> EventItem {
 pub(crate) fn request(request: &Request) -> RequestState {
     let (outcome, message, run) = match &request.outcome {
         Outcome::Pending => ("pending", "not decided yet".to_owned(), None),
-        Outcome::Done { message, run } => ("done", message.clone(), *run),
+        Outcome::Done { message, run, .. } => ("done", message.clone(), *run),
         Outcome::Refused { message } => ("refused", message.clone(), None),
     };
+    let run_to_come = matches!(request.outcome, Outcome::Done { run_to_come: true, .. });
     RequestState {
         id: request.id.to_string(),
         outcome: outcome.to_owned(),
         message,
         run: run.map(|run| run.to_string()),
+        run_to_come,
     }
 }
 

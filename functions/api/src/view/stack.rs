@@ -1,6 +1,7 @@
 //! Stacks.
 
 use yuba_core::effect::PendingEffect;
+use yuba_core::id::RunId;
 use yuba_core::plan::render::{self, View};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::run::{Run, RunState};
@@ -25,12 +26,16 @@ pub(crate) struct Known {
     pub(crate) drifted: Option<(Run, PlanSummary)>,
 }
 
-/// A stack in a list; `current` is the run that has not ended.
-pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, current: Option<&Run>) -> StackItem {
+/// The run that a list names: the one that has not ended, else the one that found the drift that stands.
+pub(crate) fn listed_run(stack: &Stack) -> Option<RunId> {
+    stack.run.or(stack.drift.as_ref().map(|drift| drift.run))
+}
+
+/// A stack in a list; `run` is the one that it names.
+pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, run: Option<&Run>) -> StackItem {
     let spec = definition.map(|definition| &definition.spec);
-    let revision =
-        current.map(|run| &run.revision).or(stack.applied.as_ref().map(|applied| &applied.revision));
-    let waiting = current.filter(|run| run.state == RunState::AwaitingApproval);
+    let revision = run.map(|run| &run.revision).or(stack.applied.as_ref().map(|applied| &applied.revision));
+    let waiting = run.filter(|run| run.state == RunState::AwaitingApproval || stack.run.is_none());
     StackItem {
         namespace: stack.name.namespace.clone(),
         name: stack.name.name.clone(),
@@ -39,7 +44,7 @@ pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, current: Opti
         status: stack.shown.status.clone(),
         revision: revision.map(ToString::to_string),
         plan: waiting.and_then(|run| run.plan.as_ref()).map(run::plan_id),
-        run: stack.run.map(|run| run.to_string()),
+        run: listed_run(stack).map(|run| run.to_string()),
         suspended: stack.suspended.is_some() || spec.is_some_and(|spec| spec.suspend),
         drift: stack.drift.as_ref().map_or(0, |drift| drift.resources),
         source: spec.map(|spec| spec.source.to_string()),
@@ -57,7 +62,7 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
     let current = stack.run.and_then(|id| runs.iter().find(|run| run.id == id));
     let failure = runs.first().and_then(|run| run.failure.as_ref());
     StackDetail {
-        stack: item(stack, definition.as_ref(), current),
+        stack: item(stack, definition.as_ref(), current.or(drifted.as_ref().map(|(run, _)| run))),
         id: stack.id.to_string(),
         definition: definition.as_ref().map(self::definition),
         observation: observation.as_ref().map(self::observation),

@@ -55,6 +55,9 @@ pub struct RequestState {
     pub message: String,
     /// The run it concerns.
     pub run: Option<String>,
+    /// Whether the run that comes of it is still to be made.
+    #[serde(default)]
+    pub run_to_come: bool,
 }
 
 /// A merge patch (RFC 7396) of a stack, as kubectl sends it. Only `spec.approvePlan` and `spec.suspend` may be patched.

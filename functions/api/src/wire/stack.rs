@@ -22,9 +22,9 @@ pub struct StackItem {
     pub status: String,
     /// The revision of the current run, else the one that was applied last.
     pub revision: Option<String>,
-    /// The plan that waits for a decision, as `approve` takes it.
+    /// The plan that waits for a decision, or would put the drift that stands right, as `approve` takes it.
     pub plan: Option<String>,
-    /// The run that has not ended yet.
+    /// The run that has not ended yet, else the one that found the drift that stands.
     pub run: Option<String>,
     /// Whether a person or the manifest lets no new run start.
     pub suspended: bool,

@@ -203,8 +203,8 @@ pub(crate) async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
     }
     let path = path_of(&asker.name_of(target, "run or stack").await?)?;
     let detail: StackDetail = asker.client.get(&path, &[]).await?;
-    let last = detail.runs.first().map(|run| run.id.clone());
-    detail.stack.run.or(last).with_context(|| format!("{target} had no run yet"))
+    let newest = detail.runs.into_iter().next();
+    newest.map(|run| run.id).with_context(|| format!("{target} had no run yet"))
 }
 
 /// Shows a plan.

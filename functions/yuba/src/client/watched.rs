@@ -22,9 +22,9 @@ pub(super) async fn reconcile(asker: &Asker<'_>, stacks: Stacks) -> Result<ExitC
     let mut worst = FINE;
     for asked in ask(asker, stacks, "reconcile").await? {
         worst = worst.max(match asked.outcome(asker).await? {
-            None => REFUSED,
-            Some(Followed::Failed) => FAILED,
-            Some(Followed::Ended | Followed::Drifted) => FINE,
+            Came::Refused => REFUSED,
+            Came::Run(Followed::Failed) => FAILED,
+            Came::Nothing | Came::Run(Followed::Ended | Followed::Drifted) => FINE,
         });
     }
     Ok(ExitCode::from(worst))
@@ -35,10 +35,10 @@ pub(super) async fn check_drift(asker: &Asker<'_>, stacks: Stacks) -> Result<Exi
     let mut worst = FINE;
     for asked in ask(asker, stacks, "drift-check").await? {
         worst = worst.max(match asked.outcome(asker).await? {
-            None => REFUSED,
-            Some(Followed::Failed) => FAILED,
-            Some(Followed::Ended) => FINE,
-            Some(Followed::Drifted) => {
+            Came::Refused => REFUSED,
+            Came::Run(Followed::Failed) => FAILED,
+            Came::Nothing | Came::Run(Followed::Ended) => FINE,
+            Came::Run(Followed::Drifted) => {
                 get::describe(asker, &asked.name).await?;
                 DRIFT
             }
@@ -58,11 +58,23 @@ struct Asked {
 /// The run that comes of a request.
 enum Expected {
     /// None: it was refused.
-    None,
+    Refused,
+    /// None: there is nothing to do.
+    Nothing,
     /// This one.
     Run(String),
     /// One that is still to be made, when this one has ended.
     After(Option<String>),
+}
+
+/// What came of a request.
+enum Came {
+    /// It was refused.
+    Refused,
+    /// There was nothing to do.
+    Nothing,
+    /// A run, which was followed.
+    Run(Followed),
 }
 
 async fn ask(asker: &Asker<'_>, stacks: Stacks, verb: &str) -> Result<Vec<Asked>> {
@@ -74,9 +86,12 @@ async fn ask(asker: &Asker<'_>, stacks: Stacks, verb: &str) -> Result<Vec<Asked>
         let answer = asker.client.ask(Method::POST, &format!("{path}/{verb}"), &body).await?;
         said(&name, &answer)?;
         let run = match answer {
-            Answer::Refused(_) => Expected::None,
+            Answer::Refused(_) => Expected::Refused,
             Answer::Done(RequestState { run: Some(run), .. }) => Expected::Run(run),
-            Answer::Done(_) => Expected::After(newest_run(asker, &path).await?),
+            Answer::Done(RequestState { run_to_come: true, .. }) => {
+                Expected::After(newest_run(asker, &path).await?)
+            }
+            Answer::Done(_) => Expected::Nothing,
         };
         all.push(Asked { name, path, run });
     }
@@ -84,14 +99,15 @@ async fn ask(asker: &Asker<'_>, stacks: Stacks, verb: &str) -> Result<Vec<Asked>
 }
 
 impl Asked {
-    /// Follows the run that comes of it; `None` where it was refused.
-    async fn outcome(&self, asker: &Asker<'_>) -> Result<Option<Followed>> {
+    /// Follows the run that comes of it.
+    async fn outcome(&self, asker: &Asker<'_>) -> Result<Came> {
         let run = match &self.run {
-            Expected::None => return Ok(None),
+            Expected::Refused => return Ok(Came::Refused),
+            Expected::Nothing => return Ok(Came::Nothing),
             Expected::Run(run) => run.clone(),
             Expected::After(last) => self.run_after(asker, last.as_deref()).await?,
         };
-        follow(asker, &run, true).await.map(Some)
+        follow(asker, &run, true).await.map(Came::Run)
     }
 
     async fn run_after(&self, asker: &Asker<'_>, last: Option<&str>) -> Result<String> {

@@ -94,7 +94,7 @@ fn drift(drift: &DriftReport, stack: &StackItem) -> String {
         let _ = if line.is_empty() { writeln!(text) } else { writeln!(text, "  {line}") };
     }
     // A run that is under way has a plan of its own, and may be putting it right.
-    if let (Some(plan), None) = (&drift.plan, &stack.run) {
+    if let (Some(plan), true) = (&drift.plan, stack.run.as_ref() == Some(&drift.run)) {
         let (namespace, name) = (&stack.namespace, &stack.name);
         let _ = writeln!(text, "  `yuba approve {namespace}/{name} --plan {plan}` puts it right.");
     }
@@ -126,7 +126,7 @@ mod tests {
             plan: Some("plan-main-0123456789@aabbccddeeff".to_owned()),
             text: "~ toy_bucket.a was changed outside\n    ~ tags.team: \"net\" → \"ops\"\n".to_owned(),
         };
-        insta::assert_snapshot!(drift(&report, &stack(None)).trim_start(), @r#"
+        insta::assert_snapshot!(drift(&report, &stack(Some("01"))).trim_start(), @r#"
         Drift since 2026-11-30T08:25:57Z, found by run 01:
           ~ toy_bucket.a was changed outside
               ~ tags.team: "net" → "ops"

@@ -60,6 +60,10 @@ impl Draft {
                 attempt.id
             ));
         }
+        if self.has_vanished() {
+            return Ok("the stack vanished from the manifests: the run that `yuba destroy` asks for does it"
+                .to_owned());
+        }
         self.ask_run(by, RunKind::Tracked, because)
     }
 

@@ -99,8 +99,9 @@ impl Draft {
             return;
         }
         let waits = self.stack.asked.as_ref().is_some_and(|asked| asked.by == request.by);
-        if let Outcome::Done { run, .. } = &mut request.outcome {
+        if let Outcome::Done { run, run_to_come, .. } = &mut request.outcome {
             *run = if waits { None } else { made.or(*run) };
+            *run_to_come = waits;
         }
     }
 

@@ -15,6 +15,8 @@ use crate::stack::AskedRun;
 const DESTROYED: &str =
     "the stack was destroyed, so nothing of it can drift; `yuba replan` plans to make it anew";
 
+const VANISHED: &str = "the stack vanished from the manifests, and can only be destroyed: `yuba destroy`";
+
 /// Refused, with why and what to do.
 pub(super) struct Refusal(pub(super) String);
 
@@ -33,10 +35,11 @@ impl Draft {
             return self.note("the request was decided before");
         }
         let answer = self.decide_request(&request);
+        // What somebody asks to be looked at concerns no run that ended before.
+        let last = self.stack.latest.filter(|_| request.ask != Ask::Reconcile);
+        let run = self.run.as_ref().map(|run| run.id).or(last);
         let outcome = match answer {
-            Ok(message) => {
-                Outcome::Done { message, run: self.run.as_ref().map(|run| run.id).or(self.stack.latest) }
-            }
+            Ok(message) => Outcome::Done { message, run, run_to_come: false },
             Err(Refusal(message)) => Outcome::Refused { message },
         };
         let word = match &outcome {
@@ -151,8 +154,8 @@ impl Draft {
     }
 
     fn reconcile(&mut self, by: &Signed) -> Answer {
-        if self.definition.as_ref().is_some_and(|definition| definition.vanished.is_some()) {
-            return Ok("nothing to reconcile: the stack vanished from the manifests".to_owned());
+        if self.has_vanished() {
+            return Ok(format!("nothing to reconcile: {VANISHED}"));
         }
         let changed = self.wanted().is_some_and(|wanted| self.stack.planned.as_ref() != Some(&wanted));
         let failed = self.stack.retry.is_some();
@@ -160,6 +163,7 @@ impl Draft {
             return Ok(format!("run {} is {} already", run.number, run.state));
         }
         self.refuse_unsaved()?;
+        self.refuse_suspended()?;
         if changed {
             return Ok("something changed; a run is made".to_owned());
         }
@@ -173,6 +177,10 @@ impl Draft {
         self.check_drift(by)
     }
 
+    pub(super) fn has_vanished(&self) -> bool {
+        self.definition.as_ref().is_some_and(|definition| definition.vanished.is_some())
+    }
+
     fn is_destroyed(&self) -> bool {
         self.stack.applied.as_ref().is_some_and(|applied| applied.destroyed)
     }
@@ -183,6 +191,9 @@ impl Draft {
     }
 
     fn check_drift(&mut self, by: &Signed) -> Answer {
+        if self.has_vanished() {
+            return refuse(VANISHED);
+        }
         if self.is_destroyed() {
             return refuse(DESTROYED);
         }
@@ -200,9 +211,13 @@ impl Draft {
 
     /// Asks for a run. One that only waits gives way; one that acts goes on, and the new one comes after it.
     pub(super) fn ask_run(&mut self, by: &Signed, kind: RunKind, because: Reason) -> Answer {
+        if self.has_vanished() && kind != RunKind::Destroy {
+            return refuse(VANISHED);
+        }
         self.refuse_suspended()?;
         self.stack.asked = Some(AskedRun { kind, by: by.clone(), because, expects: None });
         match self.run.as_ref().map(|run| (run.state, run.number)) {
+            None if self.observation.is_none() => Ok("a run is made once its source was read".to_owned()),
             None => Ok("a run is made".to_owned()),
             Some((state @ (RunState::Planning | RunState::Applying), number)) => {
                 Ok(format!("run {number} is {state}; the run is made when it has ended"))

@@ -1,5 +1,7 @@
 //! Which stacks a push plans.
 
+use std::fs;
+
 use yuba_end_to_end::World;
 
 use crate::network;
@@ -50,6 +52,23 @@ fn a_force_push_back_is_newer_than_what_it_took_back() {
     world.yuba(&["wait", "dev", "--for", "applied", "--revision", &one, "--timeout", "90s"]).ok();
     let body = world.cloud.read("toy_network", "net-dev").unwrap().unwrap();
     assert_eq!(body["description"], "one");
+}
+
+#[test]
+fn nobody_waits_for_a_run_of_a_stack_that_vanished_before_its_first() {
+    let mut world = World::new();
+    world.stack("dev", &network("dev", "one"), "suspend: true");
+    world.begin();
+    world.until("it is known", || world.yuba(&["describe", "dev"]).code == 0);
+    let refused = world.yuba(&["reconcile", "dev", "--wait"]).failed_with(3);
+    assert!(refused.contains("the manifest suspends the stack"), "{refused}");
+    fs::remove_file(world.repository.work().join("flux/dev.yaml")).unwrap();
+    world.repository.push("Take it away");
+    world.until("it has vanished", || world.get("dev")["vanished"] == true);
+    let told = world.yuba(&["reconcile", "dev", "--wait"]).ok();
+    assert!(told.contains("nothing to reconcile: the stack vanished from the manifests"), "{told}");
+    let refused = world.yuba(&["drift", "check", "dev"]).failed_with(3);
+    assert!(refused.contains("vanished from the manifests"), "{refused}");
 }
 
 #[test]

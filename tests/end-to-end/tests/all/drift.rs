@@ -25,7 +25,11 @@ fn drift_is_found_named_by_attribute_approved_and_put_right() {
     for part in ["toy_network.this", "description", "by hand"] {
         assert!(described.contains(part), "{part} is missing:\n{described}");
     }
-    world.yuba(&["approve", "prod"]).ok();
+    let (listed, run) = (world.get("prod"), world.run_ids("prod").pop().unwrap());
+    assert_eq!(listed["run"], run.as_str(), "{listed}");
+    let shown = world.yuba(&["show", "plan", &run]).ok();
+    assert!(shown.contains("by hand"), "{shown}");
+    world.yuba(&["approve", "prod", "--plan", listed["plan"].as_str().unwrap()]).ok();
     world.wait("prod", "applied");
     assert_eq!(world.cloud.read("toy_network", "net-prod").unwrap().unwrap()["description"], "one");
     world.yuba(&["drift", "check", "prod"]).ok();

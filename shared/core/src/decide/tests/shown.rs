@@ -2,7 +2,7 @@
 
 use super::world::World;
 use crate::request::Ask;
-use crate::run::{RunKind, RunState};
+use crate::run::{FailureClass, RunKind, RunState};
 use crate::spec::ApprovePlan;
 
 fn auto(spec: &mut crate::spec::StackSpec) {
@@ -21,6 +21,33 @@ fn a_vanished_stack_shows_the_destruction_that_waits() {
     world.ask(world.approval_by_name());
     world.reports_applied();
     insta::assert_snapshot!(world.shown(), @"Unknown: Vanished from the manifests at 2026-11-30T00:53:20Z, and destroyed");
+}
+
+#[test]
+fn a_vanished_stack_can_only_be_destroyed() {
+    let mut world = World::new(auto);
+    world.vanishes();
+    insta::assert_snapshot!(world.ask(Ask::Reconcile), @"nothing to reconcile: the stack vanished from the manifests, and can only be destroyed: `yuba destroy`");
+    assert!(!world.run_to_come, "nobody need wait for a run");
+    for ask in [Ask::Replan, Ask::CheckDrift] {
+        let said = world.ask(ask);
+        assert!(said.starts_with("refused: the stack vanished from the manifests"), "{said}");
+    }
+    insta::assert_snapshot!(world.ask(Ask::Destroy), @"a run is made once its source was read; it plans the destruction, and nothing is destroyed before somebody approves that plan");
+    assert!(world.run_to_come, "somebody may wait for it");
+}
+
+#[test]
+fn what_failed_before_is_no_run_of_a_look_that_finds_nothing_to_do() {
+    let mut world = World::new(auto);
+    world.push("a");
+    world.reports_failed(FailureClass::Configuration);
+    world.vanishes();
+    assert_eq!(world.ask_for_run(Ask::Reconcile).1, None);
+    let mut world = World::applied(auto);
+    world.ask(Ask::Suspend);
+    world.push("b");
+    insta::assert_snapshot!(world.ask(Ask::Reconcile), @"refused: ada suspended the stack: say `yuba resume` first");
 }
 
 #[test]

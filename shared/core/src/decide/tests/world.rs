@@ -38,6 +38,8 @@ pub(super) struct World {
     pub(super) task: TaskSeen,
     /// What people write beside what they ask for.
     pub(super) says: String,
+    /// Whether the last that was asked for and done makes a run later.
+    pub(super) run_to_come: bool,
     ids: u64,
 }
 
@@ -77,6 +79,7 @@ impl World {
             trouble: None,
             task: TaskSeen::Running,
             says: String::new(),
+            run_to_come: false,
             ids: 0,
         }
     }
@@ -167,7 +170,11 @@ impl World {
         let decision = self.decide(Cause::Request(id), Some(request), None);
         match decision.request.unwrap().outcome {
             Outcome::Pending => ("pending".to_owned(), None),
-            Outcome::Done { message, run } => (message, run),
+            Outcome::Done { message, run, run_to_come } => {
+                assert!(run.is_none() || !run_to_come, "{message}");
+                self.run_to_come = run_to_come;
+                (message, run)
+            }
             Outcome::Refused { message } => (format!("refused: {message}"), None),
         }
     }
