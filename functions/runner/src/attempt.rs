@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use tokio::sync::Notify;
 use yuba_core::attempt::Progress;
+use yuba_core::id::Phase;
 use yuba_core::job::Job;
 use yuba_core::plan::stream::{Diagnostic, EngineEvent, parse_line};
 use yuba_core::task::{ClaimAnswer, ObjectAccess, ResolvedValue};
@@ -13,11 +16,15 @@ use yuba_core::task::{ClaimAnswer, ObjectAccess, ResolvedValue};
 use crate::classify;
 use crate::ended::{Ended, Step};
 use crate::engine::descendants::Processes;
-use crate::engine::{Exit, Found, Place, text};
+use crate::engine::{Exit, Found, Manner, Place, text};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
 use crate::objects::Objects;
 use crate::settings::Settings;
+
+/// How long after a plan was interrupted it is interrupted again. Tasks that are told to stop are killed after a while (two
+/// minutes at most on Fargate): that leaves it time to let go of its lock.
+const REMINDER: Duration = Duration::from_secs(30);
 
 /// A claimed attempt.
 #[derive(Debug)]
@@ -124,19 +131,27 @@ impl Engine<'_> {
         self.attempt.progress.step(step);
         let (log, progress) = (&self.attempt.log, &self.attempt.progress);
         let (mut diagnostics, mut version) = (Vec::new(), None);
+        let acts = Arc::<Notify>::default();
+        let manner = match self.attempt.job.attempt.phase {
+            Phase::Plan => Manner::Again(REMINDER),
+            Phase::Apply => Manner::WhenItActs(acts.clone()),
+        };
         let line = |line: &str| {
             let line = parse_line(line);
             log.line(&line.text);
             match line.event {
                 EngineEvent::Version(found) => version = Some(found),
                 EngineEvent::Diagnosed(diagnostic) => diagnostics.push(diagnostic),
-                EngineEvent::Started(address) => progress.began(address),
+                EngineEvent::Started(address) => {
+                    acts.notify_one();
+                    progress.began(address);
+                }
                 EngineEvent::Read(address) => progress.left(&address),
                 EngineEvent::Done(address) => progress.done(&address),
                 EngineEvent::Other => {}
             }
         };
-        let exit = self.place.run(arguments, line).await?;
+        let exit = self.place.run_in(manner, arguments, line).await?;
         if !exit.stderr.is_empty() {
             log.line(&exit.stderr);
             diagnostics.extend(text::read_text(&exit.stderr));

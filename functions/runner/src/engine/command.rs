@@ -1,18 +1,23 @@
 //! Runs an engine: in a process group of its own, in the environment it is given, watched for interruption.
 //!
-//! An interrupt is sent once, to the engine alone (SIGINT; it then lets running operations end, saves its state and
-//! exits; a second one would make it give up its state). What still runs long after is killed. When a command has
+//! An interrupt goes to the engine alone: SIGINT. It then lets running operations end, saves its state and exits; a second
+//! one makes it give up at once, and what it has not saved. One that comes while it still reads configuration and state is
+//! lost: what stops it is made anew when the operation begins (`Context.Stop` and `acquireRun` in both engines). So how a
+//! command is interrupted depends on what it does: [`Manner`]. What still runs long after is killed. When a command has
 //! ended, so has everything it started.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::Notify;
 
 use super::descendants::Processes;
 use crate::ended::{Ended, Step};
@@ -44,6 +49,17 @@ pub(crate) struct Place {
     pub(crate) patience: Duration,
 }
 
+/// How a command is interrupted.
+#[derive(Debug, Clone)]
+pub(crate) enum Manner {
+    /// Once, at once.
+    Once,
+    /// At once, and again when it still runs after a time: it changes nothing, so it may give up whenever it is told to.
+    Again(Duration),
+    /// Once, as soon as it says that it acts: no sooner, or it would act in spite of it.
+    WhenItActs(Arc<Notify>),
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) struct Exit {
@@ -56,6 +72,7 @@ pub(crate) struct Exit {
 /// A command that runs, its standard output not yet read.
 pub(crate) struct Running {
     child: Child,
+    manner: Manner,
     group: Option<Pid>,
     interrupt: Interrupt,
     processes: Processes,
@@ -64,12 +81,21 @@ pub(crate) struct Running {
 
 impl Place {
     /// Runs a command and gives each line of its standard output as it comes.
-    pub(crate) async fn run<A, F>(&self, arguments: &[A], mut line: F) -> Step<Exit>
+    pub(crate) async fn run<A, F>(&self, arguments: &[A], line: F) -> Step<Exit>
     where
         A: AsRef<OsStr>,
         F: FnMut(&str),
     {
-        let mut running = self.start(arguments)?;
+        self.run_in(Manner::Once, arguments, line).await
+    }
+
+    /// The same, interrupted in another manner.
+    pub(crate) async fn run_in<A, F>(&self, manner: Manner, arguments: &[A], mut line: F) -> Step<Exit>
+    where
+        A: AsRef<OsStr>,
+        F: FnMut(&str),
+    {
+        let mut running = Running { manner, ..self.start(arguments)? };
         let stdout = running.child.stdout.take();
         let read = async {
             let Some(stdout) = stdout else { return };
@@ -103,7 +129,7 @@ impl Place {
         let child = command.spawn().map_err(|error| Ended::io("start", &self.program, &error))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (interrupt, processes, patience) = (self.interrupt.clone(), self.processes, self.patience);
-        Ok(Running { child, group, interrupt, processes, patience })
+        Ok(Running { child, manner: Manner::Once, group, interrupt, processes, patience })
     }
 }
 
@@ -135,14 +161,36 @@ impl Running {
             status = self.child.wait() => return status.map_err(unknown),
             () = self.interrupt.raised() => {}
         }
-        if let Some(engine) = self.group {
-            let _ = kill_process(engine, Signal::INT);
-        }
-        if let Ok(status) = tokio::time::timeout(self.patience, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(self.patience, self.interrupted()).await {
             return status.map_err(unknown);
         }
         let _ = self.child.start_kill();
         self.child.wait().await.map_err(unknown)
+    }
+
+    /// Interrupts the command in its manner, and waits for its end.
+    async fn interrupted(&mut self) -> io::Result<ExitStatus> {
+        match &self.manner {
+            Manner::Once => {}
+            Manner::Again(after) => {
+                self.send_interrupt();
+                if let Ok(status) = tokio::time::timeout(*after, self.child.wait()).await {
+                    return status;
+                }
+            }
+            Manner::WhenItActs(acts) => tokio::select! {
+                status = self.child.wait() => return status,
+                () = acts.notified() => {}
+            },
+        }
+        self.send_interrupt();
+        self.child.wait().await
+    }
+
+    fn send_interrupt(&self) {
+        if let Some(engine) = self.group {
+            let _ = kill_process(engine, Signal::INT);
+        }
     }
 }
 
@@ -182,8 +230,17 @@ mod tests {
     use super::*;
     use crate::interrupt::Interruption;
 
-    /// Runs a shell that is interrupted once it has written `ready`.
+    /// Runs a shell that is to stop once it has written `ready`.
     async fn interrupted(script: &str, patience: Duration) -> (Exit, Vec<String>) {
+        interrupted_in(Manner::Once, script, patience).await
+    }
+
+    /// The same in a manner; it acts where it writes so.
+    async fn interrupted_in(manner: Manner, script: &str, patience: Duration) -> (Exit, Vec<String>) {
+        let acts = match &manner {
+            Manner::WhenItActs(acts) => acts.clone(),
+            _ => Arc::default(),
+        };
         // As the runner does. A shell in the background starts its programs with this signal ignored, and they hand that
         // on; what a process catches, its children begin with as usual.
         let _caught = signal(SignalKind::interrupt()).unwrap();
@@ -198,11 +255,13 @@ mod tests {
         let mut lines = Vec::new();
         let hear = |line: &str| {
             lines.push(line.to_owned());
-            if line == "ready" {
-                place.interrupt.raise(Interruption::Told("stop".to_owned()));
+            match line {
+                "ready" => place.interrupt.raise(Interruption::Told("stop".to_owned())),
+                "acts" => acts.notify_one(),
+                _ => {}
             }
         };
-        let exit = place.run(&["-c", script], hear).await.unwrap();
+        let exit = place.run_in(manner, &["-c", script], hear).await.unwrap();
         (exit, lines)
     }
 
@@ -217,6 +276,26 @@ mod tests {
         .await;
         assert_eq!((exit.code, lines.join(" ").as_str()), (None, "ready asked"));
         assert!(begun.elapsed() >= patience);
+    }
+
+    #[tokio::test]
+    async fn what_changes_nothing_is_interrupted_again() {
+        let loses_one =
+            "trap 'echo lost; trap \"echo heard; exit 3\" INT' INT; echo ready; while :; do sleep 0.01; done";
+        let manner = Manner::Again(Duration::from_millis(300));
+        let (exit, lines) = interrupted_in(manner, loses_one, PATIENCE).await;
+        assert_eq!((exit.code, lines.join(" ").as_str()), (Some(3), "ready lost heard"));
+    }
+
+    #[tokio::test]
+    async fn what_acts_is_interrupted_when_it_does() {
+        let manner = || Manner::WhenItActs(Arc::default());
+        let script = "trap 'echo lost' INT; sleep 0.5 & echo ready; wait $!; trap 'echo saved; exit 3' INT; echo acts; while :; do sleep 0.01; done";
+        let (exit, lines) = interrupted_in(manner(), script, PATIENCE).await;
+        assert_eq!((exit.code, lines.join(" ").as_str()), (Some(3), "ready acts saved"));
+        let ends = "trap 'echo lost' INT; sleep 0.1 & echo ready; wait $!; exit 4";
+        let (exit, lines) = interrupted_in(manner(), ends, PATIENCE).await;
+        assert_eq!((exit.code, lines.join(" ").as_str()), (Some(4), "ready"));
     }
 
     #[tokio::test]

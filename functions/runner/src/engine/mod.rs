@@ -7,7 +7,7 @@ pub(crate) mod dialect;
 pub(crate) mod find;
 pub(crate) mod text;
 
-pub(crate) use command::{Exit, Place};
+pub(crate) use command::{Exit, Manner, Place};
 pub(crate) use find::Found;
 
 /// Whether a version fulfils a constraint; `None` where the constraint cannot be read.

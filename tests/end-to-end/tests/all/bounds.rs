@@ -88,6 +88,33 @@ fn a_plan_whose_task_is_told_to_stop_is_interrupted_and_reported() {
 }
 
 #[test]
+fn an_apply_that_is_told_to_stop_before_it_acts_does_not_go_through() {
+    let mut world = World::new();
+    let begun = world.dir().join("begun");
+    // As engines do, it takes no notice of an interruption before it acts.
+    world.around_engine(&format!(
+        "PATH=${{PATH#*:}}; engine=$(command -v \"${{0##*/}}\")
+[ \"$1\" = apply ] || exec \"$engine\" \"$@\"
+trap : INT; sleep 3 & echo > {}; while kill -0 $! 2>/dev/null; do wait $!; done
+trap 'kill -INT $child' INT; \"$engine\" \"$@\" & child=$!
+while :; do wait $child; code=$?; kill -0 $child 2>/dev/null || exit $code; done",
+        begun.display()
+    ));
+    world.stack("dev", &two("dev"), "approvePlan: auto");
+    world.cloud.set_control(&control(r#"{"hold": {"create": ["toy_bucket.second"]}}"#)).unwrap();
+    world.begin();
+    world.until("the apply has begun", || begun.exists());
+    terminate(world.runner("apply"));
+    world.until("the run has failed", || world.states("dev").first().is_some_and(|state| state == "failed"));
+    world.cloud.set_control(&Control::default()).unwrap();
+    let run = world.run_ids("dev").remove(0);
+    let shown = world.yuba(&["show", "run", &run]).ok();
+    assert!(shown.contains("the task was told to stop (SIGTERM)"), "{shown}");
+    world.wait("dev", "applied");
+    assert!(repeats(&world.cloud.journal().unwrap()).is_empty(), "nothing was made twice");
+}
+
+#[test]
 fn an_apply_whose_task_is_told_to_stop_twice_is_interrupted_once_and_saves_its_state() {
     let mut world = World::new();
     let notes = notes_interruptions(&world);
