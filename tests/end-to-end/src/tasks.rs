@@ -1,7 +1,7 @@
 //! Tasks as the machine sees them: by the lock files that their processes hold.
 
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
 use yuba_core::id::AttemptId;
@@ -29,13 +29,15 @@ fn task(lock: &Path) -> Option<Task> {
     held.then_some(Task { attempt, first })
 }
 
-/// `kill -9` of every process of a task: each has its lock open at the descriptor that the launcher moved it to.
+/// `kill -9` of every process of a task: each has its lock open at the descriptor that the launcher moved it to, and the
+/// first of them as its standard input before.
 pub(crate) fn kill(directory: &Path, task: AttemptId) {
     let lock = directory.join(format!("{task}.lock"));
     let lock = lock.canonicalize().expect("a task has a lock");
     loop {
         let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
-        let holds = |process: &Path| fs::read_link(process.join("fd/9")).is_ok_and(|file| file == lock);
+        let leads = |link: PathBuf| fs::read_link(link).is_ok_and(|file| file == lock);
+        let holds = |process: &Path| leads(process.join("fd/9")) || leads(process.join("fd/0"));
         let holders = processes.map(|process| process.path()).filter(|process| holds(process));
         let pids = holders.filter_map(|holder| holder.file_name()?.to_str()?.parse().ok());
         let killed = pids.filter_map(Pid::from_raw).map(|pid| kill_process(pid, Signal::KILL));

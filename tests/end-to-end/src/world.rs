@@ -17,7 +17,7 @@ use crate::tasks::{self, Task};
 /// How long a stack may take to reach a state.
 const PATIENCE: &str = "90s";
 
-/// Everything a test speaks about. Dropping it ends the server; tasks end by themselves or with their cloud.
+/// Everything a test speaks about. Dropping it ends the server, and what is left of its tasks.
 #[derive(Debug)]
 pub struct World {
     /// The repository that holds code and manifests.
@@ -183,6 +183,14 @@ impl World {
         let mut runs: Vec<Value> = items.into_iter().filter(|item| item["name"] == stack).collect();
         runs.sort_by_key(|item| item["number"].as_u64());
         runs
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // The server goes first, so that none is started meanwhile. What a task has to report nobody waits for.
+        self.server = None;
+        self.tasks().into_iter().for_each(|task| self.kill_task(task));
     }
 }
 
