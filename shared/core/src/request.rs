@@ -115,7 +115,7 @@ pub enum Outcome {
         /// The run it concerns.
         run: Option<RunId>,
         /// Whether the run that comes of it is still to be made.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         run_to_come: bool,
     },
     /// Refused; nothing was changed.
