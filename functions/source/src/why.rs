@@ -87,8 +87,8 @@ async fn why_revision(
     let repository = repository(ports, settings, definition).await?;
     let there = stacks::of_source(ports, &definition.spec.source).await?;
     let paths = there.iter().map(|(name, stack)| (name.clone(), stack.paths())).collect();
-    let question =
-        Question { repository, stack: definition.name.clone(), paths, revision: commit_of(revision) };
+    let revision_meant = meant(ports, definition, revision).await?;
+    let question = Question { repository, stack: definition.name.clone(), paths, revision: revision_meant };
     let answer = blocking(move || question.answer()).await?;
     let mut why = answer.map_err(|error| unknown(&error, definition, revision))?;
     if let Why::Revision { commit, run, .. } = &mut why {
@@ -97,9 +97,16 @@ async fn why_revision(
     Ok(why)
 }
 
-/// The commit of a whole revision (`main@sha1:<40 hex>`); another text as it is.
-fn commit_of(revision: &str) -> String {
-    revision.parse::<Revision>().map_or_else(|_| revision.to_owned(), |revision| revision.commit.to_string())
+/// The commit of a whole revision (`main@sha1:<40 hex>`), or of the branch or tag that the source follows, as it was seen last;
+/// another text as it is.
+async fn meant(ports: &Ports, definition: &Definition, revision: &str) -> Result<String, PortError> {
+    if let Ok(whole) = revision.parse::<Revision>() {
+        return Ok(whole.commit.to_string());
+    }
+    let source = load::<Source>(ports.store.as_ref(), &Key::source(&definition.spec.source)).await?;
+    let seen = source.and_then(|source| source.into_value().seen).map(|seen| seen.revision);
+    let followed = seen.filter(|seen| seen.reference == revision);
+    Ok(followed.map_or_else(|| revision.to_owned(), |followed| followed.commit.to_string()))
 }
 
 fn unknown(error: &Unanswered, definition: &Definition, revision: &str) -> WhyError {

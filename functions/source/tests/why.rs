@@ -35,6 +35,14 @@ async fn a_revision_is_explained_by_what_it_changed_of_the_closure() {
 }
 
 #[tokio::test]
+async fn the_branch_that_the_source_follows_is_its_newest_commit() {
+    let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
+    let commit = world.git(&["rev-parse", "HEAD"]);
+    assert_eq!(asked(&world, Some("main")).await, asked(&world, Some(commit.trim())).await);
+    assert!(asked(&world, Some("other")).await.contains("revision `other` is not known"));
+}
+
+#[tokio::test]
 async fn without_a_run_it_says_what_is_missing() {
     let world = World::settled(&FILES, &stack("dev", "dev", &[])).await;
     assert!(asked(&world, None).await.contains("and no run was made of it yet"));
