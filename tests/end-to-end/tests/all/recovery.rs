@@ -82,7 +82,11 @@ fn a_task_that_is_told_to_stop_saves_its_state_and_reports_when_the_server_is_ba
     world.begin();
     world.wait("dev", "awaiting-approval");
     world.yuba(&["approve", "dev"]).ok();
-    world.until("the first half is made", || world.cloud.ids("toy_network").unwrap() == ["net-dev"]);
+    // Between the two halves nothing would be held, and the second never begun.
+    world.until("the second half is held", || {
+        world.cloud.journal().unwrap().iter().any(|entry| entry.type_name == "toy_bucket")
+    });
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"], "the first half is made");
     let runner = world.runner("apply");
     world.kill();
     kill_process(runner, Signal::TERM).unwrap();
@@ -112,11 +116,15 @@ fn what_an_engine_leaves_behind_ends_with_its_phase() {
         "echo $$ > {}; while :; do test -e ../../../plan.tfplan && echo x >> ../../../plan.tfplan; sleep 0.01; done",
         plan.display()
     );
-    world.around_engine(&format!("[ \"$1\" != plan ] || (setsid sh -c '{daemon}' &)"));
+    // Neither phase ends before its daemon lives.
+    let lives = |file: &Path| format!("until test -s {}; do sleep 0.01; done", file.display());
+    let begin = format!("(setsid sh -c '{daemon}' &); {}", lives(&plan));
+    world.around_engine(&format!("if [ \"$1\" = plan ]; then {begin}; fi"));
     let code = format!(
         "resource \"terraform_data\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \"setsid sh -c 'echo $$ > {}; exec \
-         sleep 600' </dev/null >/dev/null 2>&1 &\"\n  }}\n}}\n",
-        apply.display()
+         sleep 600' </dev/null >/dev/null 2>&1 & {}\"\n  }}\n}}\n",
+        apply.display(),
+        lives(&apply)
     );
     world.stack("dev", &code, "approvePlan: auto");
     world.begin();
