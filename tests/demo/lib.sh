@@ -2,7 +2,11 @@
 
 repo=$dir/infra
 
-step() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
+step() {
+    local bold="" plain=""
+    if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+    printf '\n%s== %s%s\n' "$bold" "$1" "$plain"
+}
 show_line() { printf '\n$ %s\n' "$*"; }
 
 # Shows a command and runs it.
