@@ -28,6 +28,7 @@ fn what_is_read_counts_over_what_is_given_and_files_count_over_both() {
     world.repository.write("shared/one.tfvars", "d = \"one\"\ne = \"one\"\n");
     world.repository.write("shared/two.tfvars", "e = \"two\"\n");
     world.begin();
+    world.wait("dev", "failed");
     let fails_with = |why: &str| world.until(why, || world.get("dev")["status"].to_string().contains(why));
     fails_with("config map infra/common, named by varsFrom of infra/dev, does not exist");
     world.yuba(&["secret", "set", "--config-map", "infra/common", "b=map", "c=map"]).ok();
