@@ -55,7 +55,7 @@ resource "aws_iam_role_policy" "source" {
 resource "aws_lambda_event_source_mapping" "source" {
   event_source_arn        = aws_sqs_queue.work["sources"].arn
   function_name           = module.source.name
-  batch_size              = 1
+  batch_size              = 10
   function_response_types = ["ReportBatchItemFailures"]
 
   scaling_config {

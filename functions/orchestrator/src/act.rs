@@ -13,7 +13,7 @@ use yuba_core::stack::Stack;
 use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::records;
-use yuba_ports::{LaunchOutcome, PortError, Ports, Remedy, StartTask};
+use yuba_ports::{LaunchOutcome, PortError, Ports, Remedy, StartTask, chain};
 
 use crate::outputs::write_outputs;
 use crate::trouble::{clear_trouble, note_trouble};
@@ -71,12 +71,6 @@ fn failed(error: &PortError) -> Tried {
         Remedy::Wait(wait) => Tried::NotYet { wait, why },
         Remedy::Transient => Tried::Failed { why },
     }
-}
-
-/// An error with everything beneath it, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let beneath = std::iter::successors(error.source(), |source| source.source());
-    std::iter::once(error.to_string()).chain(beneath.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
 async fn start(ports: &Ports, attempt: AttemptId) -> Tried {

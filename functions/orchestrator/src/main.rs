@@ -19,9 +19,12 @@ async fn serve() -> Result<(), lambda::Error> {
 
     let ports = ports.open(&connect().await).await?;
     let metrics = Metrics::new(&ports.installation, "orchestrator");
-    lambda::messages(&metrics, |message| handle(&ports, message)).await
+    lambda::messages(&metrics, 1, |messages| handle(&ports, messages)).await
 }
 
-async fn handle(ports: &Ports, message: Message) -> Result<(), PortError> {
-    yuba_orchestrator::handle(ports, &message).await.map(drop)
+async fn handle(ports: &Ports, messages: Vec<Message>) -> Result<(), PortError> {
+    for message in &messages {
+        yuba_orchestrator::handle(ports, message).await?;
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
+use yuba_ports::chain;
 
 use crate::settings::Address;
 
@@ -116,14 +117,4 @@ impl Server {
         };
         Ok(url.trim().trim_end_matches('/').to_owned())
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut beneath = error.source();
-    while let Some(cause) = beneath {
-        text = format!("{text}: {cause}");
-        beneath = cause.source();
-    }
-    text
 }

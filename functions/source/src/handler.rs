@@ -1,7 +1,7 @@
-//! The way in: a message wakes a source or a place of manifests.
+//! The way in: messages wake a source or a place of manifests.
 
 use yuba_core::id::ManifestSetName;
-use yuba_core::message::{Message, Wake};
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::source::ManifestSetRecord;
 use yuba_ports::records::Versioned;
 use yuba_ports::{PortError, Ports};
@@ -10,16 +10,22 @@ use crate::report::Report;
 use crate::settings::SourceSettings;
 use crate::{look, manifests};
 
-/// Handles one message. An error means that the message must come again; what is wrong with a repository or with
-/// manifests is no error here: it stands in the record, with the time of the next look.
+/// Handles messages of one group: one look serves all of them, because it begins after they were received. Reports of it,
+/// and of each attempt that lacked its code. An error means that all must come again; what is wrong with a
+/// repository or with manifests is no error here: it stands in the record, with the time of the next look.
 pub async fn handle(
     ports: &Ports,
     settings: &SourceSettings,
-    message: &Message,
-) -> Result<Report, PortError> {
-    match &message.wake {
-        Wake::Source(source) => look::look(ports, settings, source, &message.cause).await,
-        Wake::Manifests(set) => manifests::take_over(ports, settings, set, &message.cause).await,
+    messages: &[Message],
+) -> Result<Vec<Report>, PortError> {
+    let Some(Message { wake, .. }) = messages.first() else { return Ok(Vec::new()) };
+    if let Some(other) = messages.iter().find(|other| other.wake != *wake) {
+        return Err(PortError::permanent(format!("a message for {} came among others", other.group())));
+    }
+    let causes: Vec<&Cause> = messages.iter().map(|message| &message.cause).collect();
+    match wake {
+        Wake::Source(source) => look::look(ports, settings, source, &causes).await,
+        Wake::Manifests(set) => Ok(vec![manifests::take_over(ports, settings, set, &causes).await?]),
         Wake::Stack(stack) => {
             Err(PortError::permanent(format!("a message for stack {stack} came to the source function")))
         }

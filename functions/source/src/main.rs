@@ -27,7 +27,7 @@ async fn serve() -> Result<(), lambda::Error> {
     let ports = ports.open(&connect().await).await?;
     let metrics = Metrics::new(&ports.installation, "source");
     configure(&ports, &settings.manifests).await?;
-    lambda::messages(&metrics, |message| handle(&ports, &settings, message)).await
+    lambda::messages(&metrics, usize::MAX, |messages| handle(&ports, &settings, messages)).await
 }
 
 /// Reads `YUBA_MANIFESTS` and, if set, `YUBA_MANIFESTS_INTERVAL` and `YUBA_MANIFESTS_SECRET`.
@@ -46,8 +46,9 @@ fn source_settings(variables: &mut Variables) -> Option<SourceSettings> {
     })
 }
 
-async fn handle(ports: &Ports, settings: &SourceSettings, message: Message) -> Result<(), PortError> {
-    let report = yuba_source::handle(ports, settings, &message).await?;
-    tracing::info!(%report, "looked");
+async fn handle(ports: &Ports, settings: &SourceSettings, messages: Vec<Message>) -> Result<(), PortError> {
+    for report in yuba_source::handle(ports, settings, &messages).await? {
+        tracing::info!(%report, "looked");
+    }
     Ok(())
 }

@@ -1,16 +1,25 @@
 //! What became of a webhook delivery, written into its record: every accepted delivery ends in runs or in a recorded
 //! reason for none.
 
+use futures_util::future::try_join_all;
+use yuba_core::id::DeliveryId;
 use yuba_core::message::Cause;
 use yuba_core::record::Key;
 use yuba_core::source::Delivery;
 use yuba_ports::records::update;
 use yuba_ports::{PortError, Ports};
 
-/// Notes in the delivery that caused a look, if one did, what it came to. Several sources may share a delivery: each
-/// has a line that begins with its name.
-pub(crate) async fn note(ports: &Ports, cause: &Cause, whom: &str, what: &str) -> Result<(), PortError> {
-    let Cause::Delivery(id) = cause else { return Ok(()) };
+/// Notes in each delivery that caused a look what it came to. Several sources may share a delivery: each has a line that
+/// begins with its name.
+pub(crate) async fn note(ports: &Ports, causes: &[&Cause], whom: &str, what: &str) -> Result<(), PortError> {
+    let ids = causes.iter().filter_map(|cause| match cause {
+        Cause::Delivery(id) => Some(id),
+        _ => None,
+    });
+    try_join_all(ids.map(|id| note_in(ports, id, whom, what))).await.map(drop)
+}
+
+async fn note_in(ports: &Ports, id: &DeliveryId, whom: &str, what: &str) -> Result<(), PortError> {
     let line = format!("{whom}: {what}");
     update::<Delivery, _>(ports.store.as_ref(), &Key::delivery(&id.0), |delivery| {
         let outcome = with_line(delivery.outcome.as_deref(), whom, &line);

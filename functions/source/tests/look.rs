@@ -3,10 +3,11 @@
 
 mod kit;
 
+use kit::faults::Cut;
 use kit::{World, live, stack};
 use yuba_core::id::DeliveryId;
 use yuba_core::job::{artifact_object, artifact_report_object};
-use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::record::Key;
 use yuba_core::request::Request;
 use yuba_core::source::{Delivery, Reason};
@@ -205,6 +206,85 @@ async fn a_request_is_passed_on_to_its_stack_after_the_look_that_it_asked_for() 
     let woken: Vec<Cause> = world.memory.queue.pending().into_iter().map(|message| message.cause).collect();
     let observed = Cause::Observation { source: live(), number: 2 };
     assert_eq!(woken, [observed, Cause::Request(request.id)]);
+}
+
+/// Sends the source a request to pass on, a slot that a look has taken, an attempt's and two deliveries' messages.
+async fn five_causes(world: &World) -> [Cause; 5] {
+    let golden = include_str!("../../../shared/core/tests/golden/request.v1.json");
+    let request = Request { stack: world.id("dev").await.unwrap(), ..serde_json::from_str(golden).unwrap() };
+    world.memory.store.commit(vec![put_any(&request).unwrap()]).await.unwrap();
+    let attempt = "01ARZ3NDEKTSV4RRFFQ69G5FAV-plan-1".parse().unwrap();
+    let causes = [
+        Cause::Delivery(delivery(world, "d-1").await),
+        Cause::Due { slot: world.memory.clock.now() },
+        Cause::Attempt { attempt, what: AttemptNews::WithoutCode },
+        Cause::Request(request.id),
+        Cause::Delivery(delivery(world, "d-2").await),
+    ];
+    let message = |cause: &Cause| Message::new(Wake::Source(live()), cause.clone());
+    world.memory.queue.send(causes.iter().map(message).collect()).await.unwrap();
+    causes
+}
+
+#[tokio::test]
+async fn one_look_serves_all_that_were_received_together() {
+    let world = World::settled(&FILES, &two()).await;
+    world.commit(&[("environments/dev/main.tf", "locals {}\n")]);
+    let [.., request, _] = five_causes(&world).await;
+    let reports = world.work().await;
+    let looked = "observation 2: woke 1 of 2 stacks";
+    let attempt = "attempt 01ARZ3NDEKTSV4RRFFQ69G5FAV-plan-1 does not lack its code";
+    assert_eq!(reports, [attempt, looked]);
+    for id in ["d-1", "d-2"] {
+        let outcome = world.load::<Delivery>(&Key::delivery(id)).await.unwrap().outcome;
+        assert_eq!(outcome, Some(format!("default/live: {looked}")));
+    }
+    let woken: Vec<Cause> = world.memory.queue.pending().into_iter().map(|message| message.cause).collect();
+    assert_eq!(woken, [Cause::Observation { source: live(), number: 2 }, request]);
+}
+
+#[tokio::test]
+async fn where_a_look_fails_all_that_it_should_serve_come_again() {
+    let mut call = 1;
+    loop {
+        let world = World::settled(&FILES, &two()).await;
+        world.commit(&[("environments/dev/main.tf", "locals {}\n")]);
+        let [.., request, _] = five_causes(&world).await;
+        world.faults.plan(call, Cut::Before);
+        let reports = world.work().await;
+        if !world.faults.happened() {
+            break;
+        }
+        assert!(reports[0].starts_with("again: "), "call {call}: {reports:?}");
+        for id in ["d-1", "d-2"] {
+            let outcome = world.load::<Delivery>(&Key::delivery(id)).await.unwrap().outcome;
+            assert!(outcome.is_some_and(|outcome| outcome.starts_with("default/live: ")), "call {call}");
+        }
+        let woken = world.memory.queue.pending();
+        assert!(woken.iter().any(|message| message.cause == request), "call {call}");
+        call += 1;
+    }
+    assert!(call > 10, "only {} calls", call - 1);
+}
+
+#[tokio::test]
+async fn a_slot_that_a_look_has_taken_is_not_looked_at_again() {
+    let world = World::settled(&FILES, &two()).await;
+    let slot = world.memory.clock.now();
+    let [first, second] = [0, 1].map(|later| Cause::Due { slot: slot + Span(later) });
+    let message = |cause| Message::new(Wake::Source(live()), cause);
+    world.memory.queue.send(vec![message(first), message(second)]).await.unwrap();
+    assert_eq!(world.work().await, ["it was looked at already"]);
+}
+
+#[tokio::test]
+async fn messages_of_two_groups_are_no_batch() {
+    let world = World::settled(&FILES, &two()).await;
+    let cause = Cause::Due { slot: world.memory.clock.now() };
+    let messages =
+        [Wake::Source(live()), Wake::Manifests(world.set())].map(|wake| Message::new(wake, cause.clone()));
+    let error = yuba_source::handle(&world.ports(), &world.settings, &messages).await.unwrap_err();
+    assert_eq!(error.remedy, yuba_ports::Remedy::Permanent);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 mod kit;
 
 use kit::{STATE, World, live, stack, stack_name};
-use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::id::{DeliveryId, ManifestSetName, SecretName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Edge, Key};
 use yuba_core::source::Delivery;
@@ -172,8 +172,9 @@ async fn a_place_that_is_not_there_is_reported_and_tried_again() {
     assert!(world.record().await.due.is_some());
 }
 
-#[tokio::test]
-async fn an_approval_counts_for_the_pusher_whom_the_host_verified() {
+/// Approves a plan in a manifest; deliveries of pushers come together, each of that commit or of another. Who approved,
+/// and how that is known.
+async fn approved_by(deliveries: &[(&str, Option<&str>)]) -> (String, String) {
     let mut world = World::empty();
     let manifests = |plan: &str| stack("dev", "dev", &[&format!("approvePlan: {plan}")]);
     world.commit(&[FILES[0], ("flux/all.yaml", &(world.source_manifest() + &manifests("manual")))]);
@@ -182,21 +183,41 @@ async fn an_approval_counts_for_the_pusher_whom_the_host_verified() {
     world.start().await;
     let commit =
         world.commit(&[("flux/all.yaml", &(world.source_manifest() + &manifests("plan-main-0123456789")))]);
-    let golden = include_str!("../../../shared/core/tests/golden/delivery.v1.json");
-    let delivery: Delivery = serde_json::from_str(golden).unwrap();
-    let delivery = Delivery {
-        pusher: Some("octocat".to_owned()),
-        commit: commit.parse().ok(),
-        host: "github".to_owned(),
-        ..delivery
-    };
-    world.memory.store.commit(vec![put_any(&delivery).unwrap()]).await.unwrap();
-    let message = Message::new(Wake::Manifests(world.set()), Cause::Delivery(delivery.id));
-    world.memory.queue.send(vec![message]).await.unwrap();
-    world.work().await;
+    for (number, (pusher, other)) in deliveries.iter().enumerate() {
+        let golden = include_str!("../../../shared/core/tests/golden/delivery.v1.json");
+        let delivery = Delivery {
+            id: DeliveryId(format!("d-{number}")),
+            pusher: Some((*pusher).to_owned()),
+            commit: other.unwrap_or(&commit).parse().ok(),
+            host: "github".to_owned(),
+            ..serde_json::from_str(golden).unwrap()
+        };
+        world.memory.store.commit(vec![put_any(&delivery).unwrap()]).await.unwrap();
+        let message = Message::new(Wake::Manifests(world.set()), Cause::Delivery(delivery.id));
+        world.memory.queue.send(vec![message]).await.unwrap();
+    }
+    assert_eq!(world.work().await.len(), 1, "they were taken over together");
     let definition = world.definition("dev").await;
-    assert_eq!(definition.author.as_deref(), Some("octocat"));
-    assert_eq!(definition.author_known_by.as_deref(), Some("pusher, verified by github"));
+    (definition.author.unwrap(), definition.author_known_by.unwrap())
+}
+
+#[tokio::test]
+async fn an_approval_counts_for_the_pusher_whom_the_host_verified() {
+    let other = Some("0123456789abcdef0123456789abcdef01234567");
+    let octocat = ("octocat", None);
+    let verified = ("octocat".to_owned(), "pusher, verified by github".to_owned());
+    assert_eq!(approved_by(&[octocat]).await, verified);
+    assert_eq!(approved_by(&[octocat, octocat]).await, verified, "it was delivered again");
+    assert_eq!(approved_by(&[("mallory", other), octocat]).await, verified);
+    assert_eq!(approved_by(&[octocat, ("mallory", other)]).await, verified);
+}
+
+#[tokio::test]
+async fn an_approval_counts_for_nobody_who_may_have_pushed_something_else() {
+    let other = Some("0123456789abcdef0123456789abcdef01234567");
+    let author = ("Ada Lovelace <ada@example.org>".to_owned(), "commit author, not verified".to_owned());
+    assert_eq!(approved_by(&[("octocat", other)]).await, author);
+    assert_eq!(approved_by(&[("octocat", None), ("mallory", None)]).await, author);
 }
 
 #[tokio::test]

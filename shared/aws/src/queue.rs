@@ -85,8 +85,13 @@ impl SqsQueue {
         })
     }
 
-    /// One message, of a group of which none is out. Several at once could be of one group.
-    async fn receive_one(&self, queue: QueueName, wait: Span) -> Result<Option<Received>, PortError> {
+    /// Messages of groups of which none is hidden, each group in order; SQS favours one, and may add others.
+    async fn receive_some(
+        &self,
+        queue: QueueName,
+        most: usize,
+        wait: Span,
+    ) -> Result<Vec<Received>, PortError> {
         let what = || format!("receiving from the queue of {}", queue.as_str());
         let seconds = wait.min(LONGEST_WAIT).0.max(0) / 1000;
         let patient = TimeoutConfig::builder()
@@ -97,7 +102,7 @@ impl SqsQueue {
             .client
             .receive_message()
             .queue_url(self.url(queue))
-            .max_number_of_messages(1)
+            .max_number_of_messages(i32::try_from(most.clamp(1, MOST_ENTRIES)).unwrap_or(1))
             .wait_time_seconds(i32::try_from(seconds).unwrap_or(0))
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
             .customize()
@@ -105,7 +110,7 @@ impl SqsQueue {
             .send()
             .await
             .map_err(|error| port_error(what(), error))?;
-        answer.messages.unwrap_or_default().into_iter().next().map(received).transpose()
+        answer.messages.unwrap_or_default().into_iter().map(received).collect()
     }
 }
 
@@ -123,15 +128,14 @@ impl Queue for SqsQueue {
     }
 
     async fn receive(&self, queue: QueueName, most: usize, wait: Span) -> Result<Vec<Received>, PortError> {
-        let mut received = Vec::new();
-        while received.len() < most {
-            let wait = if received.is_empty() { wait } else { Span::ZERO };
-            match self.receive_one(queue, wait).await? {
-                Some(message) => received.push(message),
-                None => break,
-            }
+        let received = self.receive_some(queue, most, wait).await?;
+        let Some(group) = received.first().map(|first| first.message.group()) else { return Ok(received) };
+        let (its, others): (Vec<_>, Vec<_>) =
+            received.into_iter().partition(|received| received.message.group() == group);
+        for other in &others {
+            self.release(other, Span::ZERO).await?;
         }
-        Ok(received)
+        Ok(its)
     }
 
     async fn ack(&self, received: &Received) -> Result<(), PortError> {

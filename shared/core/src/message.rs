@@ -16,7 +16,7 @@ pub struct Message {
     pub cause: Cause,
 }
 
-/// Whom a message wakes: also the group within which messages keep their order, one at a time.
+/// Whom a message wakes: also the group within which messages keep their order, handled by one at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wake {
@@ -105,7 +105,7 @@ impl Message {
         Self { schema: 1, wake, cause }
     }
 
-    /// The group within which messages keep their order, one at a time.
+    /// The group within which messages keep their order, handled by one at a time.
     pub fn group(&self) -> String {
         match &self.wake {
             Wake::Stack(stack) => format!("stack#{stack}"),

@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use tempfile::TempDir;
-use yuba_core::time::Span;
+use yuba_core::id::SourceName;
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::time::{Span, Timestamp};
 use yuba_local::{Database, LocalBlobs, LocalQueue, LocalSecrets, LocalStore};
 use yuba_ports::contract::{self, QueueFixture};
 use yuba_ports::memory::MemoryClock;
+use yuba_ports::{Queue, QueueName};
 
 /// Directories that live as long as the test.
 #[derive(Default)]
@@ -42,6 +45,25 @@ async fn the_queue_keeps_its_contract() {
         QueueFixture { queue, advance, visibility: LocalQueue::VISIBILITY }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_again_comes_alone() {
+    let mut directories = Directories::default();
+    let queue = LocalQueue::open(directories.database(), Arc::new(MemoryClock::default())).await.unwrap();
+    let source = Wake::Source(SourceName::new("default", "live"));
+    let message = |slot| Message::new(source.clone(), Cause::Due { slot: Timestamp(slot) });
+    queue.send((1..=3).map(message).collect()).await.unwrap();
+    let receive = async || queue.receive(QueueName::Sources, 2, Span::ZERO).await.unwrap();
+    for received in receive().await {
+        queue.release(&received, Span::ZERO).await.unwrap();
+    }
+    for (slot, receives) in [(1, 2), (2, 2), (3, 1)] {
+        let received = receive().await;
+        let again: Vec<_> = received.iter().map(|it| (it.message.clone(), it.receives)).collect();
+        assert_eq!(again, [(message(slot), receives)]);
+        queue.ack(&received[0]).await.unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

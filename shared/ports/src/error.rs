@@ -51,3 +51,21 @@ impl PortError {
         self
     }
 }
+
+/// An error with all that lies beneath it, on one line.
+pub fn chain(error: &dyn Error) -> String {
+    let beneath = std::iter::successors(error.source(), |error| (*error).source());
+    beneath.fold(error.to_string(), |text, error| format!("{text}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_all_that_lies_beneath() {
+        let error =
+            PortError::transient("the top").because(PortError::permanent("the middle").because("the ground"));
+        assert_eq!(chain(&error), "the top: the middle: the ground");
+    }
+}

@@ -1,4 +1,4 @@
-//! `Queue`: messages in groups, each group in order and one message at a time, at least once.
+//! `Queue`: messages in groups, each group in order and with one receiver at a time, at least once.
 
 use async_trait::async_trait;
 use yuba_core::message::Message;
@@ -18,20 +18,23 @@ pub enum QueueName {
 /// Messages in groups. On AWS SQS FIFO, on one machine a SQLite table.
 ///
 /// A message that is received is hidden for a visibility time; it comes again when that passes without [`Queue::ack`].
-/// Until then no other message of its group is received. A second message with the deduplication id of one that was
-/// sent within the last five minutes may be dropped.
+/// As long as any message of a group is hidden, no other of that group is received: what comes again comes before
+/// what follows it. A second message with the deduplication id of one that was sent within the last five minutes may be
+/// dropped.
 #[async_trait]
 pub trait Queue: Send + Sync {
     /// Sends messages to the queue that their [`yuba_core::message::Wake`] names; durable when it returns.
     async fn send(&self, messages: Vec<Message>) -> Result<(), PortError>;
 
-    /// Waits up to `wait` for at most `most` messages, of groups of which none is out.
+    /// Waits up to `wait` for the first messages of one group of which none is hidden, in order: at least one where
+    /// there is such a group, at most `most`.
     async fn receive(&self, queue: QueueName, most: usize, wait: Span) -> Result<Vec<Received>, PortError>;
 
     /// The message was handled: it will not come again.
     async fn ack(&self, received: &Received) -> Result<(), PortError>;
 
-    /// The message was not handled: it comes again once `after` has passed, before later ones of its group.
+    /// The message was not handled: it comes again once `after` has passed, before later ones of its group. Of several
+    /// that were received together, those after it are to be released too.
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError>;
 }
 

@@ -51,6 +51,8 @@ mutations! {
     LostWithoutAsking: "an attempt counts as lost though its task runs",
     ActBeforeCommit: "tasks are started before their attempt is committed",
     AckBeforeCommit: "messages are acknowledged before they are handled",
+    AckWithFirst: "messages that were received together are acknowledged once the first was handled",
+    AckWhatCameMeanwhile: "a look acknowledges what came after it began",
     StartForgotten: "a start that was asked for is struck without being made",
     ApplyAnyFile: "the runner does not check the plan file's digest",
     SwapPlan: "an apply names the file of another plan",

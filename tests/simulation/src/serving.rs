@@ -12,6 +12,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 use yuba_api::{Api, Explain, Unexplained};
 use yuba_core::id::{ManifestSetName, StackName};
+use yuba_core::message::Message;
 use yuba_core::time::Span;
 use yuba_core::why::Why;
 use yuba_ports::{PortError, Ports, Queue, QueueName, Received, Remedy};
@@ -67,49 +68,75 @@ impl Explain for NobodyAsks {
     }
 }
 
-/// Handles one message as a worker does: acknowledged when that went well, given back when not.
+/// Handles messages of one group as a worker does: acknowledged when that went well, given back when not.
 pub(crate) fn worker(
     world: &World,
     ports: &Ports,
     sources: &Arc<SourceSettings>,
-    (queue, received): (QueueName, Received),
-) -> (String, Doing) {
-    let (ports, sources) = (ports.clone(), sources.clone());
+    received: Vec<Received>,
+) -> Option<(String, Doing)> {
+    let queue = QueueName::of(&received.first()?.message);
     if world.state().mutation == Some(Mutation::AckBeforeCommit) {
-        world.state().line.ack(&received);
+        received.iter().for_each(|received| world.state().line.ack(received));
     }
-    match queue {
+    let (world, ports, sources) = (world.clone(), ports.clone(), sources.clone());
+    Some(match queue {
         QueueName::Stacks => {
-            let doing = async move {
-                let outcome = yuba_orchestrator::handle(&ports, &received.message).await.map(drop);
-                drop(acknowledge(&*ports.queue, &received, outcome).await);
-            };
-            ("orchestrator".to_owned(), Box::pin(doing))
+            ("orchestrator".to_owned(), Box::pin(async move { orchestrate(&world, &ports, &received).await }))
         }
         QueueName::Sources => {
-            let doing = async move {
-                let outcome = yuba_source::handle(&ports, &sources, &received.message).await.map(drop);
-                drop(acknowledge(&*ports.queue, &received, outcome).await);
-            };
-            ("source".to_owned(), Box::pin(doing))
+            ("source".to_owned(), Box::pin(async move { look(&world, &ports, &sources, &received).await }))
         }
+    })
+}
+
+/// Has messages handled one after the other, up to the first that fails; that one and all after it come again.
+async fn orchestrate(world: &World, ports: &Ports, mut left: &[Received]) {
+    while let Some((first, rest)) = left.split_first() {
+        let outcome = yuba_orchestrator::handle(ports, &first.message).await.map(drop);
+        drop(acknowledge(&*ports.queue, first, &outcome).await);
+        if let Err(error) = outcome {
+            for later in rest {
+                drop(ports.queue.release(later, pause(&error, later)).await);
+            }
+            return;
+        }
+        if world.state().mutation == Some(Mutation::AckWithFirst) {
+            return rest.iter().for_each(|later| world.state().line.ack(later));
+        }
+        left = rest;
+    }
+}
+
+/// Has messages handled together: all of them, or all come again.
+async fn look(world: &World, ports: &Ports, sources: &SourceSettings, received: &[Received]) {
+    let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
+    let outcome = yuba_source::handle(ports, sources, &messages).await.map(drop);
+    if outcome.is_ok() && world.state().mutation == Some(Mutation::AckWhatCameMeanwhile) {
+        messages.iter().for_each(|message| world.state().line.drop_all(&message.group()));
+    }
+    for received in received {
+        drop(acknowledge(&*ports.queue, received, &outcome).await);
     }
 }
 
 async fn acknowledge(
     queue: &dyn Queue,
     received: &Received,
-    outcome: Result<(), PortError>,
+    outcome: &Result<(), PortError>,
 ) -> Result<(), PortError> {
     let Err(error) = outcome else { return queue.ack(received).await };
     if error.remedy == Remedy::Permanent && received.receives >= MOST_RECEIVES {
         return queue.ack(received).await;
     }
-    let pause = match error.remedy {
+    queue.release(received, pause(error, received)).await
+}
+
+fn pause(error: &PortError, received: &Received) -> Span {
+    match error.remedy {
         Remedy::Wait(span) => span.max(Span::seconds(1)),
         Remedy::Permanent | Remedy::Transient => Span::seconds(1 << received.receives.clamp(1, 6)),
-    };
-    queue.release(received, pause).await
+    }
 }
 
 /// Answers one request.

@@ -22,8 +22,10 @@ use crate::process::{Doing, Kind, Process, at_once};
 use crate::serving;
 use crate::world::{Current, KnownDue, Spawn, Wait, World};
 
-/// How many messages are handled at once.
+/// How many groups are handled at once.
 const WORKERS: usize = 6;
+/// How many messages of a group are received together, at most: as SQS hands them to a function.
+const MOST_TOGETHER: usize = 10;
 /// How long everything may take to settle once faults stop.
 pub const SETTLES_WITHIN: Span = Span::hours(4);
 /// More turns than settling takes: one that takes more goes round in circles.
@@ -259,21 +261,25 @@ impl Simulation {
         state.task_ended(attempt, "signal 9");
     }
 
+    /// Receives messages of one group, some or one.
     fn receive(&mut self) {
         let received = {
             let mut state = self.world.state();
             let now = state.now;
             let groups: Vec<String> = state.line.ready(now).into_iter().map(str::to_owned).collect();
-            let group = state.chance.one_of(&groups).cloned();
-            group.and_then(|group| state.line.take(&group, now))
+            let group = state.chance.one_of(&groups).cloned().unwrap_or_default();
+            let most = 1 + state.chance.below(MOST_TOGETHER);
+            state.line.take(&group, most, now)
         };
-        let Some((queue, received)) = received else { return };
-        let message = received.message.deduplication_id();
-        let (name, doing) = serving::worker(&self.world, &self.ports, &self.sources, (queue, received));
+        let ids = received.iter().map(|received| received.message.deduplication_id());
+        let messages = ids.collect::<Vec<_>>().join(", ");
+        let Some((name, doing)) = serving::worker(&self.world, &self.ports, &self.sources, received) else {
+            return;
+        };
         let id = self.start(&name, Kind::Worker, |_| doing);
         let mut state = self.world.state();
         state.current.name = format!("{name} #{id}");
-        state.note_as(Sign::from(Lane::Queue), || format!("receives {message}"));
+        state.note_as(Sign::from(Lane::Queue), || format!("receives {messages}"));
     }
 
     fn tick(&mut self) {

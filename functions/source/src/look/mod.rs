@@ -14,7 +14,7 @@ use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
 use yuba_core::request::Request;
 use yuba_core::source::{Seen, Source};
-use yuba_ports::records::load;
+use yuba_ports::records::{Versioned, load};
 use yuba_ports::{PortError, Ports, Remedy};
 
 use crate::backoff::Trouble;
@@ -23,66 +23,77 @@ use crate::outcome;
 use crate::report::Report;
 use crate::settings::SourceSettings;
 
-/// Looks at a source and wakes each stack whose closure differs from what was observed before.
+/// Looks at a source, once for all that caused it, and wakes each stack whose closure differs from what was observed
+/// before.
 pub(crate) async fn look(
     ports: &Ports,
     settings: &SourceSettings,
     name: &SourceName,
-    cause: &Cause,
-) -> Result<Report, PortError> {
-    let looked = look_for(ports, settings, name, cause).await;
+    causes: &[&Cause],
+) -> Result<Vec<Report>, PortError> {
+    let looked = look_for(ports, settings, name, causes).await;
     // A request is decided after the look that it asked for, however that went.
     if looked.as_ref().map_or_else(|error| error.remedy == Remedy::Permanent, |_| true) {
-        pass_on(ports, cause).await?;
+        pass_on(ports, causes).await?;
     }
     looked
 }
 
-/// Wakes the stack whose request asked for the look.
-async fn pass_on(ports: &Ports, cause: &Cause) -> Result<(), PortError> {
-    let Cause::Request(id) = cause else { return Ok(()) };
-    let Some(request) = load::<Request>(ports.store.as_ref(), &Key::request(*id)).await? else {
-        return Ok(());
-    };
-    ports.queue.send(vec![Message::new(Wake::Stack(request.stack), cause.clone())]).await
+/// Wakes the stacks whose requests asked for the look.
+async fn pass_on(ports: &Ports, causes: &[&Cause]) -> Result<(), PortError> {
+    let mut messages = Vec::new();
+    for cause in causes {
+        let Cause::Request(id) = cause else { continue };
+        if let Some(request) = load::<Request>(ports.store.as_ref(), &Key::request(*id)).await? {
+            messages.push(Message::new(Wake::Stack(request.stack), (*cause).clone()));
+        }
+    }
+    if messages.is_empty() { Ok(()) } else { ports.queue.send(messages).await }
 }
 
+/// Serves what lacks its code, each by itself, and everything else with one look.
 async fn look_for(
     ports: &Ports,
     settings: &SourceSettings,
     name: &SourceName,
-    cause: &Cause,
-) -> Result<Report, PortError> {
-    let source = load::<Source>(ports.store.as_ref(), &Key::source(name)).await?;
-    let report = match source {
-        None => Report::Nothing("there is no such source".to_owned()),
-        Some(source) => {
-            let source = source.into_value();
-            match (cause, resting(&source, cause)) {
-                (Cause::Attempt { attempt, .. }, _) => {
-                    artifact::store_again(ports, settings, &source, *attempt).await?
-                }
-                (_, Some(why)) => advance::rest(ports, &source, why).await?,
-                (_, None) => look_at(ports, settings, &source).await?,
+    causes: &[&Cause],
+) -> Result<Vec<Report>, PortError> {
+    let source = load::<Source>(ports.store.as_ref(), &Key::source(name)).await?.map(Versioned::into_value);
+    let mut reports = Vec::new();
+    let mut others = Vec::new();
+    for cause in causes {
+        match (cause, &source) {
+            (Cause::Attempt { attempt, .. }, Some(source)) => {
+                reports.push(artifact::store_again(ports, settings, source, *attempt).await?);
             }
+            _ => others.push(*cause),
         }
-    };
-    outcome::note(ports, cause, &name.to_string(), &report.to_string()).await?;
-    Ok(report)
+    }
+    if !others.is_empty() {
+        let report = match source {
+            None => Report::Nothing("there is no such source".to_owned()),
+            Some(source) => match resting(&source, &others) {
+                Some(why) => advance::rest(ports, &source, why).await?,
+                None => look_at(ports, settings, &source).await?,
+            },
+        };
+        outcome::note(ports, &others, &name.to_string(), &report.to_string()).await?;
+        reports.push(report);
+    }
+    Ok(reports)
 }
 
 /// Why a source is not looked at now.
-fn resting(source: &Source, cause: &Cause) -> Option<&'static str> {
+fn resting(source: &Source, causes: &[&Cause]) -> Option<&'static str> {
     if source.vanished.is_some() {
         return Some("the source vanished from the manifests");
     }
     if source.spec.suspend {
         return Some("the source is suspended in its manifest");
     }
-    match cause {
-        Cause::Due { slot } if source.due.is_none_or(|due| due > *slot) => Some("it was looked at already"),
-        _ => None,
-    }
+    let is_stale =
+        |cause: &&Cause| matches!(cause, Cause::Due { slot } if source.due.is_none_or(|due| due > *slot));
+    causes.iter().all(is_stale).then_some("it was looked at already")
 }
 
 async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> Result<Report, PortError> {

@@ -31,23 +31,23 @@ use read::Documents;
 /// How many stacks are woken at once.
 const BATCH: usize = 50;
 
-/// Reads a place of manifests, and takes over what changed.
+/// Reads a place of manifests, once for all that caused it, and takes over what changed.
 pub(crate) async fn take_over(
     ports: &Ports,
     settings: &SourceSettings,
     set: &ManifestSetName,
-    cause: &Cause,
+    causes: &[&Cause],
 ) -> Result<Report, PortError> {
     let record = load::<ManifestSetRecord>(ports.store.as_ref(), &Key::manifest_set(set)).await?;
     let record = record.unwrap_or_else(|| Versioned::new(unread(set)));
     let report = if !settings.manifests.contains(set) {
         finish::forget(ports, &record).await?
-    } else if is_stale(&record, cause) {
+    } else if causes.iter().all(|cause| is_stale(&record, cause)) {
         Report::Nothing("it was looked at already".to_owned())
     } else {
-        look(ports, settings, record, cause).await?
+        look(ports, settings, record, causes).await?
     };
-    outcome::note(ports, cause, &format!("manifests {set}"), &report.to_string()).await?;
+    outcome::note(ports, causes, &format!("manifests {set}"), &report.to_string()).await?;
     Ok(report)
 }
 
@@ -74,9 +74,9 @@ async fn look(
     ports: &Ports,
     settings: &SourceSettings,
     record: Versioned<ManifestSetRecord>,
-    cause: &Cause,
+    causes: &[&Cause],
 ) -> Result<Report, PortError> {
-    let documents = match read::read(ports, settings, &record.name, cause).await? {
+    let documents = match read::read(ports, settings, &record.name, causes).await? {
         Ok(documents) => documents,
         Err(trouble) => return finish::failed(ports, settings, &record, &trouble).await,
     };

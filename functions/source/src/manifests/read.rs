@@ -1,5 +1,6 @@
 //! Reads the documents of a place of manifests: a directory, or a Git repository.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use yuba_core::message::Cause;
 use yuba_core::record::Key;
 use yuba_core::source::Delivery;
 use yuba_core::spec::{GitReference, SourceSpec};
-use yuba_ports::records::load;
+use yuba_ports::records::{Versioned, load};
 use yuba_ports::{PortError, Ports};
 
 use crate::backoff::{Mend, Trouble};
@@ -44,16 +45,23 @@ pub(super) struct Author {
     pub(super) known_by: String,
 }
 
-/// Whoever a verified host says has pushed the very commit that was found; else whom the commit names.
-async fn author(ports: &Ports, cause: &Cause, fetched: &dyn Checkout) -> Result<Author, PortError> {
-    if let Cause::Delivery(id) = cause
-        && let Some(delivery) = load::<Delivery>(ports.store.as_ref(), &Key::delivery(&id.0)).await?
-        && delivery.commit.as_ref() == Some(&fetched.revision().commit)
-        && let Some(pusher) = delivery.pusher.clone()
-    {
-        return Ok(Author { who: pusher, known_by: format!("pusher, verified by {}", delivery.host) });
+/// Whoever a verified host says has pushed the very commit that was found, where all deliveries of it name the same one;
+/// else whom the commit names. A delivery of another commit says nothing of this one.
+async fn author(ports: &Ports, causes: &[&Cause], fetched: &dyn Checkout) -> Result<Author, PortError> {
+    let mut pushers = BTreeSet::new();
+    for cause in causes {
+        let Cause::Delivery(id) = cause else { continue };
+        let delivery = load::<Delivery>(ports.store.as_ref(), &Key::delivery(&id.0)).await?;
+        let of_this = |delivery: &Delivery| delivery.commit.as_ref() == Some(&fetched.revision().commit);
+        if let Some(delivery) = delivery.map(Versioned::into_value).filter(of_this) {
+            pushers.extend(delivery.pusher.map(|pusher| (pusher, delivery.host)));
+        }
     }
-    Ok(Author { who: fetched.commit().author, known_by: "commit author, not verified".to_owned() })
+    let only = if pushers.len() == 1 { pushers.pop_first() } else { None };
+    Ok(match only {
+        Some((who, host)) => Author { who, known_by: format!("pusher, verified by {host}") },
+        None => Author { who: fetched.commit().author, known_by: "commit author, not verified".to_owned() },
+    })
 }
 
 /// Reads them.
@@ -61,13 +69,13 @@ pub(super) async fn read(
     ports: &Ports,
     settings: &SourceSettings,
     set: &ManifestSetName,
-    cause: &Cause,
+    causes: &[&Cause],
 ) -> Result<Result<Documents, Trouble>, PortError> {
     match ManifestRoot::of(set) {
         ManifestRoot::Directory(path) => blocking(move || read_directory(Path::new(&path))).await,
         ManifestRoot::Git { url, reference, directory } => {
             let place = GitPlace { url, reference, directory };
-            read_git(ports, settings, (set, cause), place).await
+            read_git(ports, settings, (set, causes), place).await
         }
     }
 }
@@ -81,7 +89,7 @@ struct GitPlace {
 async fn read_git(
     ports: &Ports,
     settings: &SourceSettings,
-    (set, cause): (&ManifestSetName, &Cause),
+    (set, causes): (&ManifestSetName, &[&Cause]),
     place: GitPlace,
 ) -> Result<Result<Documents, Trouble>, PortError> {
     let secret = settings.manifests_secret.clone();
@@ -97,7 +105,7 @@ async fn read_git(
         Err(trouble) => return Ok(Err(trouble)),
     };
     let files = fetched.manifests(&place.directory).await?;
-    let author = author(ports, cause, fetched.as_ref()).await?;
+    let author = author(ports, causes, fetched.as_ref()).await?;
     Ok(files.map(|files| documents(files, Some(author))))
 }
 

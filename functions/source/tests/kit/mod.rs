@@ -119,7 +119,7 @@ impl World {
         self.work().await
     }
 
-    /// Handles messages until none is left; one whose handling fails comes again.
+    /// Handles messages until none is left, those of a group together; where that fails, all of them come again.
     pub async fn work(&self) -> Vec<String> {
         let (ports, mut reports) = (self.ports(), Vec::new());
         loop {
@@ -127,21 +127,24 @@ impl World {
             if received.is_empty() {
                 return reports;
             }
-            for received in received {
-                reports.push(self.handle(&ports, &received).await);
-            }
+            reports.extend(self.handle(&ports, &received).await);
         }
     }
 
-    async fn handle(&self, ports: &Ports, received: &Received) -> String {
-        match handle(ports, &self.settings, &received.message).await {
-            Ok(report) => {
-                self.memory.queue.ack(received).await.unwrap();
-                report.to_string()
+    async fn handle(&self, ports: &Ports, received: &[Received]) -> Vec<String> {
+        let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
+        match handle(ports, &self.settings, &messages).await {
+            Ok(reports) => {
+                for received in received {
+                    self.memory.queue.ack(received).await.unwrap();
+                }
+                reports.iter().map(ToString::to_string).collect()
             }
             Err(error) => {
-                self.memory.queue.release(received, Span::ZERO).await.unwrap();
-                format!("again: {error}")
+                for received in received {
+                    self.memory.queue.release(received, Span::ZERO).await.unwrap();
+                }
+                vec![format!("again: {error}")]
             }
         }
     }

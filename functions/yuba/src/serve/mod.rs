@@ -29,10 +29,12 @@ use explain::Explainer;
 use stopping::Stopping;
 use worker::Handler;
 
-/// How many messages for stacks are handled at once, each of another stack.
+/// How many stacks are handled at once, each a message at a time.
 const STACK_WORKERS: usize = 8;
-/// How many messages for sources are handled at once, each of another source.
+/// How many sources are looked at, and places of manifests taken over, at once.
 const SOURCE_WORKERS: usize = 4;
+/// How many messages for one of them one look may serve.
+const MOST_FOR_A_LOOK: usize = 100;
 /// How long handlers and requests that are under way may go on when the server is asked to stop.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
@@ -96,18 +98,22 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
 }
 
 fn start_workers(work: &mut JoinSet<()>, ports: &Ports, settings: Arc<SourceSettings>, stopping: &Stopping) {
-    let sources: Handler = Arc::new(move |ports, message| {
+    let sources: Handler = Arc::new(move |ports, messages| {
         let settings = settings.clone();
-        Box::pin(async move { yuba_source::handle(&ports, &settings, &message).await.map(drop) })
+        Box::pin(async move { yuba_source::handle(&ports, &settings, &messages).await.map(drop) })
     });
-    for _ in 0..SOURCE_WORKERS {
-        work.spawn(worker::work(ports.clone(), QueueName::Sources, sources.clone(), stopping.clone()));
-    }
-    let stacks: Handler = Arc::new(|ports, message| {
-        Box::pin(async move { yuba_orchestrator::handle(&ports, &message).await.map(drop) })
+    let mut start = |queue, most, handler: &Handler| {
+        work.spawn(worker::work(ports.clone(), queue, most, handler.clone(), stopping.clone()));
+    };
+    (0..SOURCE_WORKERS).for_each(|_| start(QueueName::Sources, MOST_FOR_A_LOOK, &sources));
+    let stacks: Handler = Arc::new(|ports, messages| {
+        Box::pin(async move {
+            for message in &messages {
+                yuba_orchestrator::handle(&ports, message).await?;
+            }
+            Ok(())
+        })
     });
-    for _ in 0..STACK_WORKERS {
-        work.spawn(worker::work(ports.clone(), QueueName::Stacks, stacks.clone(), stopping.clone()));
-    }
+    (0..STACK_WORKERS).for_each(|_| start(QueueName::Stacks, 1, &stacks));
     work.spawn(schedule::tick_on(ports.clone(), stopping.clone()));
 }

@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use yuba_ports::Ports;
+use yuba_ports::{Ports, chain};
 
 use super::stopping::Stopping;
-use super::worker::chain;
 
 /// The longest pause between two ticks.
 const LONGEST: Duration = Duration::from_secs(1);

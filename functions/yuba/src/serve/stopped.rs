@@ -2,10 +2,9 @@
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use yuba_core::id::AttemptId;
-use yuba_ports::Ports;
+use yuba_ports::{Ports, chain};
 
 use super::stopping::Stopping;
-use super::worker::chain;
 
 /// Tells of each until the server is asked to stop.
 pub(crate) async fn tell(ports: Ports, mut stopped: UnboundedReceiver<AttemptId>, stopping: Stopping) {

@@ -1,42 +1,40 @@
-//! Receives messages one by one and has them handled: acknowledged when that went well, given back when not.
+//! Receives messages and has them handled: acknowledged when that went well, given back when not.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tracing::Instrument;
 use yuba_core::message::Message;
 use yuba_core::time::Span;
-use yuba_ports::{PortError, Ports, QueueName, Received, Remedy};
+use yuba_ports::{PortError, Ports, QueueName, Received, Remedy, chain};
 
 use super::stopping::Stopping;
 
-/// What handles a message.
-pub(crate) type Handler = Arc<dyn Fn(Ports, Message) -> Handling + Send + Sync>;
-/// A message being handled.
+/// What handles messages of one group that were received together, in order: all of them, or none.
+pub(crate) type Handler = Arc<dyn Fn(Ports, Vec<Message>) -> Handling + Send + Sync>;
+/// Messages being handled.
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<(), PortError>> + Send>>;
 
 /// How long a receiver waits before it asks again.
 const WAIT: Span = Span::minutes(1);
-/// How long handling a message may take; less than the queue hides it for.
+/// How long handling messages may take; less than the queue hides it for.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// How often a message is handled whose handler says that trying again cannot help. A message only wakes, so dropping
 /// it loses nothing that a record does not hold; keeping it would hold up all later ones of its group.
 const MOST_RECEIVES: u32 = 8;
 
-/// Receives and handles until the server is asked to stop; the message under way is finished.
-pub(crate) async fn work(ports: Ports, queue: QueueName, handler: Handler, stopping: Stopping) {
+/// Receives at most `most` messages of one group and has them handled together, until the server is asked to stop; those
+/// under way are finished.
+pub(crate) async fn work(ports: Ports, queue: QueueName, most: usize, handler: Handler, stopping: Stopping) {
     while !stopping.is_asked() {
         let received = tokio::select! {
-            received = ports.queue.receive(queue, 1, WAIT) => received,
+            received = ports.queue.receive(queue, most, WAIT) => received,
             () = stopping.asked() => return,
         };
         match received {
-            Ok(received) => {
-                for message in received {
-                    handle(&ports, &message, &handler).await;
-                }
-            }
+            Ok(received) => handle(&ports, &received, &handler).await,
             Err(error) => {
                 tracing::error!(queue = queue.as_str(), error = chain(&error), "messages cannot be received");
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -45,25 +43,47 @@ pub(crate) async fn work(ports: Ports, queue: QueueName, handler: Handler, stopp
     }
 }
 
-async fn handle(ports: &Ports, received: &Received, handler: &Handler) {
-    let id = received.message.deduplication_id();
-    let span = tracing::info_span!("message", %id);
-    let settled = match attempt(ports, received, handler).instrument(span.clone()).await {
-        Ok(()) => ports.queue.ack(received).await,
-        Err(error) => give_back_or_drop(ports, received, &error).instrument(span).await,
+async fn handle(ports: &Ports, received: &[Received], handler: &Handler) {
+    let Some(first) = received.first() else { return };
+    let id = first.message.deduplication_id();
+    let span = tracing::info_span!("message", %id, together = received.len());
+    let settled = async {
+        let outcome = attempt(ports, received, handler).await;
+        if let Err(error) = &outcome {
+            tell(first, error);
+        }
+        join_all(received.iter().map(|received| settle(ports, received, outcome.as_ref()))).await;
     };
-    if let Err(error) = settled {
-        tracing::error!(%id, error = chain(&error), "a message was handled and cannot be settled; it comes again");
-    }
+    settled.instrument(span).await;
 }
 
-/// Handles a message on a task of its own, so that a handler that panics or hangs takes nobody with it.
-async fn attempt(ports: &Ports, received: &Received, handler: &Handler) -> Result<(), PortError> {
-    let handling = handler(ports.clone(), received.message.clone()).in_current_span();
+/// Handles messages on a task of its own, so that a handler that panics or hangs takes nobody with it.
+async fn attempt(ports: &Ports, received: &[Received], handler: &Handler) -> Result<(), PortError> {
+    let messages = received.iter().map(|received| received.message.clone()).collect();
+    let handling = handler(ports.clone(), messages).in_current_span();
     match tokio::spawn(tokio::time::timeout(PATIENCE, handling)).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(PortError::transient(format!("handling took longer than {PATIENCE:?}"))),
         Err(panicked) => Err(PortError::permanent("the handler broke off").because(panicked)),
+    }
+}
+
+fn tell(Received { message, receives, .. }: &Received, error: &PortError) {
+    if *receives == 1 {
+        tracing::warn!(?message, error = chain(error), "a message could not be handled and comes again");
+    } else {
+        tracing::debug!(?message, receives, error = chain(error), "a message could not be handled again");
+    }
+}
+
+async fn settle(ports: &Ports, received: &Received, outcome: Result<&(), &PortError>) {
+    let settled = match outcome {
+        Ok(()) => ports.queue.ack(received).await,
+        Err(error) => give_back_or_drop(ports, received, error).await,
+    };
+    if let Err(error) = settled {
+        let id = received.message.deduplication_id();
+        tracing::error!(%id, error = chain(&error), "a message was handled and cannot be settled; it comes again");
     }
 }
 
@@ -73,11 +93,6 @@ async fn give_back_or_drop(ports: &Ports, received: &Received, error: &PortError
     if hopeless {
         tracing::error!(?message, times, error = chain(error), "a message is dropped: it cannot be handled");
         return ports.queue.ack(received).await;
-    }
-    if times == 1 {
-        tracing::warn!(?message, error = chain(error), "a message could not be handled and comes again");
-    } else {
-        tracing::debug!(?message, times, error = chain(error), "a message could not be handled again");
     }
     ports.queue.release(received, pause(error.remedy, times)).await
 }
@@ -91,20 +106,16 @@ fn pause(remedy: Remedy, receives: u32) -> Span {
     }
 }
 
-/// An error with all that lies beneath.
-pub(crate) fn chain(error: &PortError) -> String {
-    let mut text = error.to_string();
-    let mut beneath = std::error::Error::source(error);
-    while let Some(error) = beneath {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        beneath = error.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use yuba_core::id::SourceName;
+    use yuba_core::message::{Cause, Wake};
+    use yuba_core::time::Timestamp;
+    use yuba_ports::Queue;
+    use yuba_ports::memory::MemoryWorld;
+
     use super::*;
 
     #[test]
@@ -115,10 +126,40 @@ mod tests {
         assert_eq!(pause(Remedy::Wait(Span::minutes(9)), 1), Span::minutes(9));
     }
 
-    #[test]
-    fn an_error_is_told_with_all_that_lies_beneath() {
-        let error =
-            PortError::transient("the top").because(PortError::permanent("the middle").because("the ground"));
-        assert_eq!(chain(&error), "the top: the middle: the ground");
+    /// Three messages of one group, handled together as often as they come; how many came each time.
+    async fn handled(error: fn() -> Result<(), PortError>, times: usize) -> (MemoryWorld, Vec<usize>) {
+        let world = MemoryWorld::new();
+        let wake = Wake::Source(SourceName::new("default", "live"));
+        let message = |slot| Message::new(wake.clone(), Cause::Due { slot: Timestamp(slot) });
+        world.queue.send((1..=3).map(message).collect()).await.unwrap();
+        let came = Arc::new(Mutex::new(Vec::new()));
+        let noted = came.clone();
+        let handler: Handler = Arc::new(move |_, messages| {
+            noted.lock().unwrap().push(messages.len());
+            Box::pin(async move { error() })
+        });
+        for _ in 0..times {
+            let received = world.queue.receive(QueueName::Sources, 10, WAIT).await.unwrap();
+            handle(&world.ports(), &received, &handler).await;
+            world.clock.advance(Span::minutes(1));
+        }
+        let came = came.lock().unwrap().clone();
+        (world, came)
+    }
+
+    #[tokio::test]
+    async fn messages_are_handled_together_and_acknowledged_or_given_back_together() {
+        let (world, came) = handled(|| Ok(()), 2).await;
+        assert_eq!((came, world.queue.pending().len()), (vec![3], 0));
+        let (world, came) = handled(|| Err(PortError::transient("no")), 9).await;
+        assert_eq!((came, world.queue.pending().len()), (vec![3; 9], 3));
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_handled_for_good_is_dropped_in_the_end() {
+        let (world, _) = handled(|| Err(PortError::permanent("never")), 7).await;
+        assert_eq!(world.queue.pending().len(), 3);
+        let (world, came) = handled(|| panic!("it breaks off"), 9).await;
+        assert_eq!((came, world.queue.pending().len()), (vec![3; 8], 0));
     }
 }

@@ -1,7 +1,8 @@
 //! Batches of messages as Lambda hands them over, and the answer that says which of them come again.
 //!
-//! Messages of one group are handled in their order, groups beside one another. A message that fails fails the rest of
-//! its group, which come again after it; other groups go on. One that cannot be read fails too: it comes again until
+//! Messages of one group are handled in their order, as many together as the function takes, groups beside one another.
+//! Messages that fail fail the rest of their group, which come again after them; other groups go on. One that comes again
+//! is handled alone, so that it fails with others once at most. One that cannot be read fails too: it comes again until
 //! the queue moves it to its dead-letter queue. Nothing is ever dropped here.
 
 use std::collections::HashMap;
@@ -10,10 +11,10 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
+use tracing::field::Empty;
 use yuba_core::message::Message;
-use yuba_ports::PortError;
+use yuba_ports::{PortError, chain};
 
-use super::chain;
 use crate::trace::{TRACEPARENT, TraceContext};
 
 /// What Lambda hands over.
@@ -72,6 +73,11 @@ impl Record {
         self.attributes.sent_timestamp.parse().ok()
     }
 
+    /// Whether it came before, and was not handled then.
+    fn came_before(&self) -> bool {
+        self.attributes.approximate_receive_count.parse().is_ok_and(|times: u32| times > 1)
+    }
+
     /// The trace that it goes on in, or a new one.
     fn trace(&self) -> TraceContext {
         let sent = self.message_attributes.get(TRACEPARENT).and_then(|it| it.string_value.as_deref());
@@ -79,17 +85,20 @@ impl Record {
     }
 }
 
-/// Handles a batch until a moment: what is under way then, or has not begun, comes again.
+/// Handles a batch until a moment, at most `most` messages of a group together: what is under way then, or has not begun,
+/// comes again.
 pub(super) async fn handle_all<F>(
     batch: Batch,
     until: Instant,
-    handle: impl Fn(Message) -> F + Copy,
+    most: usize,
+    handle: impl Fn(Vec<Message>) -> F + Copy,
 ) -> Answer
 where
     F: Future<Output = Result<(), PortError>>,
 {
-    let groups = groups(batch.records).into_iter().map(|group| handle_group(group, until, handle));
-    Answer { batch_item_failures: join_all(groups).await.into_iter().flatten().collect() }
+    let groups = groups(batch.records);
+    let handled = groups.iter().map(|group| handle_group(group, until, most, handle));
+    Answer { batch_item_failures: join_all(handled).await.into_iter().flatten().collect() }
 }
 
 /// The messages of each group, in their order.
@@ -108,25 +117,33 @@ fn groups(records: Vec<Record>) -> Vec<Vec<Record>> {
     groups
 }
 
-/// Handles the messages of a group up to the first that fails; that one and all after it come again.
-async fn handle_group<F>(group: Vec<Record>, until: Instant, handle: impl Fn(Message) -> F) -> Vec<Failure>
+/// Handles the messages of a group up to the first that fail; those and all after them come again.
+async fn handle_group<F>(
+    group: &[Record],
+    until: Instant,
+    most: usize,
+    handle: impl Fn(Vec<Message>) -> F,
+) -> Vec<Failure>
 where
     F: Future<Output = Result<(), PortError>>,
 {
-    let mut records = group.into_iter();
-    for record in records.by_ref() {
-        let trace = record.trace();
-        let (id, times) = (&record.message_id, &record.attributes.approximate_receive_count);
+    let mut left = group;
+    while let Some(first) = left.first() {
+        let trace = first.trace();
+        let (id, times) = (&first.message_id, &first.attributes.approximate_receive_count);
         let span =
-            tracing::info_span!("message", id, times, trace = trace.id(), cause = tracing::field::Empty);
-        let handled = trace.scope(handle_one(&record, until, &handle)).instrument(span.clone()).await;
-        if let Err(why) = handled {
-            span.in_scope(|| tracing::error!(why = chain(&why), "a message comes again"));
-            let again = std::iter::once(record).chain(records);
-            return again.map(|record| Failure { item_identifier: record.message_id }).collect();
+            tracing::info_span!("message", id, times, trace = trace.id(), cause = Empty, together = Empty);
+        let most = if first.came_before() { 1 } else { most };
+        let handled = trace.scope(handle_some(left, most, until, &handle)).instrument(span.clone()).await;
+        match handled {
+            Ok(count) => left = left.get(count..).unwrap_or_default(),
+            Err(why) => {
+                span.in_scope(|| tracing::error!(why = chain(&why), "a message comes again"));
+                break;
+            }
         }
     }
-    Vec::new()
+    left.iter().map(|record| Failure { item_identifier: record.message_id.clone() }).collect()
 }
 
 /// Why a message comes again.
@@ -140,17 +157,32 @@ enum NotDone {
     TimeIsUp,
 }
 
-async fn handle_one<F>(record: &Record, until: Instant, handle: impl Fn(Message) -> F) -> Result<(), NotDone>
+/// Handles the first messages together, at most `most`, up to one that cannot be read; says how many.
+async fn handle_some<F>(
+    records: &[Record],
+    most: usize,
+    until: Instant,
+    handle: impl Fn(Vec<Message>) -> F,
+) -> Result<usize, NotDone>
 where
     F: Future<Output = Result<(), PortError>>,
 {
-    let message: Message = serde_json::from_str(&record.body).map_err(NotDone::Unreadable)?;
-    tracing::Span::current().record("cause", message.deduplication_id());
+    let mut messages: Vec<Message> = Vec::new();
+    for record in records.iter().take(most) {
+        match serde_json::from_str(&record.body) {
+            Ok(message) => messages.push(message),
+            Err(error) if messages.is_empty() => return Err(NotDone::Unreadable(error)),
+            Err(_) => break,
+        }
+    }
+    let (count, cause) = (messages.len(), messages.first().map(Message::deduplication_id));
+    tracing::Span::current().record("cause", cause).record("together", count);
     if Instant::now() >= until {
         return Err(NotDone::TimeIsUp);
     }
-    let handled = timeout_at(until, handle(message)).await;
-    handled.map_err(|_| NotDone::TimeIsUp)?.map_err(NotDone::Failed)
+    let handled = timeout_at(until, handle(messages)).await;
+    handled.map_err(|_| NotDone::TimeIsUp)?.map_err(NotDone::Failed)?;
+    Ok(count)
 }
 
 #[cfg(test)]
@@ -192,15 +224,23 @@ mod tests {
 
     /// Which messages come again, and whom were woken, where those for `failing` fail and those for `slow` never end.
     async fn handled(batch: Batch) -> (Vec<String>, Vec<String>) {
+        handled_together(batch, 1).await
+    }
+
+    /// The same, as many together as that; whoever was woken together stands in one text.
+    async fn handled_together(batch: Batch, most: usize) -> (Vec<String>, Vec<String>) {
         let woken = Mutex::new(Vec::new());
-        let answer = handle_all(batch, Instant::now() + Duration::from_millis(50), |message| {
-            let Message { wake: yuba_core::message::Wake::Source(source), .. } = message else { panic!() };
-            let source = source.to_string();
-            woken.lock().unwrap().push(source.clone());
+        let answer = handle_all(batch, Instant::now() + Duration::from_millis(50), most, |messages| {
+            let sources = messages.into_iter().map(|message| match message.wake {
+                yuba_core::message::Wake::Source(source) => source.to_string(),
+                other => panic!("{other:?}"),
+            });
+            let sources = sources.collect::<Vec<_>>().join(" ");
+            woken.lock().unwrap().push(sources.clone());
             async move {
-                match source.as_str() {
-                    "default/failing" => Err(PortError::transient("no")),
-                    "default/slow" => std::future::pending().await,
+                match sources {
+                    some if some.contains("failing") => Err(PortError::transient("no")),
+                    some if some.contains("slow") => std::future::pending().await,
                     _ => Ok(()),
                 }
             }
@@ -225,6 +265,40 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn messages_of_a_group_are_handled_together_and_what_comes_again_alone() {
+        let again = |id: &str, source: &str| {
+            let mut record = record(id, "a", &wakes(source));
+            record["attributes"]["ApproximateReceiveCount"] = json!("2");
+            record
+        };
+        let fresh = |id: &str, source: &str| record(id, "a", &wakes(source));
+        let records = [
+            again("1", "one"),
+            again("2", "two"),
+            fresh("3", "three"),
+            fresh("4", "four"),
+            fresh("5", "five"),
+            record("6", "b", &wakes("six")),
+            fresh("7", "failing"),
+            record("8", "a", "{}"),
+            fresh("9", "nine"),
+        ];
+        let (comes_again, mut woken) = handled_together(batch(&records), 3).await;
+        assert_eq!(comes_again, ["7", "8", "9"]);
+        woken.sort();
+        assert_eq!(
+            woken,
+            [
+                "default/failing",
+                "default/one",
+                "default/six",
+                "default/three default/four default/five",
+                "default/two"
+            ]
+        );
+    }
+
+    #[tokio::test]
     async fn a_message_that_cannot_be_read_fails() {
         let records = [record("1", "a", "{}"), record("2", "b", &wakes("one"))];
         assert_eq!(handled(batch(&records)).await, (vec!["1".to_owned()], vec!["default/one".to_owned()]));
@@ -243,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_without_messages_is_answered() {
         let empty: Batch = serde_json::from_value(json!({})).unwrap();
-        let answer = handle_all(empty, Instant::now(), |_| async { Ok(()) }).await;
+        let answer = handle_all(empty, Instant::now(), 1, |_| async { Ok(()) }).await;
         assert_eq!(serde_json::to_value(answer).unwrap(), json!({ "batchItemFailures": [] }));
     }
 

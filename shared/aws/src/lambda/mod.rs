@@ -23,6 +23,8 @@ use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use yuba_ports::chain;
+
 pub use http::{http, http_streaming};
 pub use logs::log_as_json;
 pub use manifests::manifests;
@@ -67,16 +69,4 @@ pub fn environment() -> BTreeMap<String, String> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
-}
-
-/// An error with all that lies beneath.
-fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut beneath = error.source();
-    while let Some(error) = beneath {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        beneath = error.source();
-    }
-    text
 }

@@ -7,11 +7,11 @@ use lambda_http::{LambdaEvent, service_fn};
 use serde::de::IgnoredAny;
 use tokio::time::{Instant, sleep};
 use yuba_core::time::{Span, Timestamp};
-use yuba_ports::{Clock, PortError};
+use yuba_ports::{Clock, PortError, chain};
 
+use super::Error;
 use super::clock::SystemClock;
 use super::time_left::until;
-use super::{Error, chain};
 
 /// How long one call goes on at most: the next comes a minute after it began.
 const LONGEST: Duration = Duration::from_secs(55);

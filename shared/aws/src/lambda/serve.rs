@@ -14,14 +14,19 @@ use super::clock::SystemClock;
 use super::metrics::{Metric, Metrics};
 use super::time_left::until;
 
-/// Has messages of a queue handled until the environment is taken away; those that fail come again.
-pub async fn messages<F>(metrics: &Metrics, handle: impl Fn(Message) -> F + Copy) -> Result<(), Error>
+/// Has messages of a queue handled until the environment is taken away, at most `most` of one group together; those that
+/// fail come again.
+pub async fn messages<F>(
+    metrics: &Metrics,
+    most: usize,
+    handle: impl Fn(Vec<Message>) -> F + Copy,
+) -> Result<(), Error>
 where
     F: Future<Output = Result<(), PortError>>,
 {
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Batch>| {
         metrics.put(&queue_age(&event.payload, SystemClock.now()));
-        Ok::<_, Infallible>(handle_all(event.payload, until(&event.context), handle).await)
+        Ok::<_, Infallible>(handle_all(event.payload, until(&event.context), most, handle).await)
     }))
     .await
 }

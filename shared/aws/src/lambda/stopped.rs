@@ -7,11 +7,11 @@ use lambda_http::{Adapter, LambdaEvent, Service, service_fn};
 use serde::Deserialize;
 use serde_json::Value;
 use yuba_core::id::AttemptId;
-use yuba_ports::PortError;
+use yuba_ports::{PortError, chain};
 
+use super::Error;
 use super::http::observed;
 use super::metrics::Metrics;
-use super::{Error, chain};
 use crate::trace::TraceContext;
 
 /// Serves routes behind a Function URL, and has it told when the task of an attempt has stopped, until the environment is

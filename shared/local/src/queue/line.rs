@@ -1,5 +1,8 @@
-//! The order in which the messages of a queue may be received. Only the first of each group can be; it is either
-//! ready, or hidden until a point in time (it is out, or was released for later).
+//! The order in which the messages of a queue may be received: the first of each group, as long as none of the group is
+//! hidden until a point in time (it is out, or was released for later).
+//!
+//! What comes again comes alone: a message that cannot be handled fails with those that were received with it once,
+//! and after that by itself.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +17,8 @@ const REMEMBERED: Span = Span::minutes(5);
 #[derive(Debug, Default)]
 pub(super) struct Line {
     messages: HashMap<u64, Entry>,
-    groups: HashMap<String, BTreeSet<u64>>,
+    groups: HashMap<String, Group>,
+    /// The first message of each group of which none is hidden.
     ready: BTreeSet<u64>,
     hidden: BTreeSet<(Timestamp, u64)>,
     sent: HashMap<String, Timestamp>,
@@ -26,6 +30,13 @@ struct Entry {
     message: Message,
     visible_at: Timestamp,
     receives: u32,
+}
+
+/// The messages of a group in their order, and how many of them are hidden.
+#[derive(Debug, Default)]
+struct Group {
+    ids: BTreeSet<u64>,
+    hidden: usize,
 }
 
 impl Line {
@@ -46,31 +57,31 @@ impl Line {
             self.sent_order.insert((now, deduplication_id));
         }
         let group = self.groups.entry(message.group()).or_default();
-        if group.is_empty() {
+        if group.ids.is_empty() {
             self.ready.insert(id);
         }
-        group.insert(id);
+        group.ids.insert(id);
         self.messages.insert(id, Entry { message, visible_at: now, receives: 0 });
     }
 
-    /// Takes at most `most` messages that may be received, and hides them.
+    /// Takes the first messages, at most `most`, of the group that has waited longest, and hides them.
     pub(super) fn take(&mut self, most: usize, now: Timestamp, hidden_until: Timestamp) -> Vec<Received> {
-        while self.hidden.first().is_some_and(|(at, _)| *at <= now)
-            && let Some((_, id)) = self.hidden.pop_first()
-        {
-            self.ready.insert(id);
+        while let Some((at, id)) = self.hidden.first().copied().filter(|(at, _)| *at <= now) {
+            self.hidden.remove(&(at, id));
+            self.shown(id);
         }
-        let mut received = Vec::new();
-        while received.len() < most
-            && let Some(id) = self.ready.pop_first()
-            && let Some(entry) = self.messages.get_mut(&id)
-        {
-            entry.visible_at = hidden_until;
-            entry.receives += 1;
-            self.hidden.insert((hidden_until, id));
-            received.push(entry.received(id));
-        }
-        received
+        let Some(first) = self.ready.first().and_then(|id| self.messages.get(id)) else { return Vec::new() };
+        let most = if first.receives == 0 { most } else { 1 };
+        let group = self.groups.get(&first.message.group());
+        let ids: Vec<u64> = group.into_iter().flat_map(|group| &group.ids).take(most).copied().collect();
+        ids.into_iter().filter_map(|id| self.receive(id, hidden_until)).collect()
+    }
+
+    fn receive(&mut self, id: u64, hidden_until: Timestamp) -> Option<Received> {
+        self.hide(id, hidden_until);
+        let entry = self.messages.get_mut(&id)?;
+        entry.receives += 1;
+        Some(entry.received(id))
     }
 
     /// Whether another message may be received now.
@@ -93,33 +104,49 @@ impl Line {
 
     /// Lets a message that is out be received again at a point in time.
     pub(super) fn release(&mut self, receipt: &str, at: Timestamp) {
-        let Some(id) = self.held(receipt) else { return };
-        let Some(entry) = self.messages.get_mut(&id) else { return };
-        self.ready.remove(&id);
-        self.hidden.remove(&(entry.visible_at, id));
-        entry.visible_at = at;
-        self.hidden.insert((at, id));
-    }
-
-    /// Removes a message; the next of its group may be received.
-    pub(super) fn remove(&mut self, id: u64, now: Timestamp) {
-        let Some(entry) = self.messages.remove(&id) else { return };
-        self.ready.remove(&id);
-        self.hidden.remove(&(entry.visible_at, id));
-        let name = entry.message.group();
-        let Some(group) = self.groups.get_mut(&name) else { return };
-        group.remove(&id);
-        match group.first().copied() {
-            None => drop(self.groups.remove(&name)),
-            Some(next) => self.show(next, now),
+        if let Some(id) = self.held(receipt) {
+            self.hide(id, at);
         }
     }
 
-    /// Makes the first message of a group ready, unless it is hidden.
-    fn show(&mut self, id: u64, now: Timestamp) {
-        let hidden = self.messages.get(&id).is_some_and(|entry| entry.visible_at > now);
-        if !hidden {
-            self.ready.insert(id);
+    /// Removes a message; the next of its group may be received, unless others are hidden.
+    pub(super) fn remove(&mut self, id: u64) {
+        let Some(entry) = self.messages.get(&id) else { return };
+        let name = entry.message.group();
+        if self.hidden.remove(&(entry.visible_at, id)) {
+            self.shown(id);
+        }
+        self.messages.remove(&id);
+        let was_first = self.ready.remove(&id);
+        let Some(group) = self.groups.get_mut(&name) else { return };
+        group.ids.remove(&id);
+        match group.ids.first() {
+            None => drop(self.groups.remove(&name)),
+            Some(next) if was_first => drop(self.ready.insert(*next)),
+            Some(_) => {}
+        }
+    }
+
+    /// Hides a message, and so its group.
+    fn hide(&mut self, id: u64, until: Timestamp) {
+        let Some(entry) = self.messages.get_mut(&id) else { return };
+        let was_hidden = self.hidden.remove(&(entry.visible_at, id));
+        entry.visible_at = until;
+        self.hidden.insert((until, id));
+        let Some(group) = self.groups.get_mut(&entry.message.group()).filter(|_| !was_hidden) else { return };
+        group.hidden += 1;
+        if let Some(first) = group.ids.first() {
+            self.ready.remove(first);
+        }
+    }
+
+    /// A message is hidden no more: nor is its group, if it was the last.
+    fn shown(&mut self, id: u64) {
+        let Some(entry) = self.messages.get(&id) else { return };
+        let Some(group) = self.groups.get_mut(&entry.message.group()) else { return };
+        group.hidden -= 1;
+        if let Some(first) = group.ids.first().filter(|_| group.hidden == 0) {
+            self.ready.insert(*first);
         }
     }
 }

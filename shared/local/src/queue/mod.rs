@@ -115,9 +115,8 @@ impl Queue for LocalQueue {
         let waiting = self.of(QueueName::of(&received.message)).clone();
         let Some(id) = waiting.line().held(&received.receipt) else { return Ok(()) };
         let work = move |connection: &Connection| remove(connection, id);
-        let now = self.clock.now();
         let after = move |(): &()| {
-            waiting.line().remove(id, now);
+            waiting.line().remove(id);
             waiting.news.notify_one();
         };
         self.database.write("acknowledging a message", work, after).await

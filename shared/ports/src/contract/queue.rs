@@ -19,7 +19,9 @@ pub struct QueueFixture<Q> {
 
 /// Holds a queue to its contract; `fresh` makes an empty one.
 pub async fn queue<Q: Queue>(mut fresh: impl AsyncFnMut() -> QueueFixture<Q>) {
-    a_group_is_received_in_order_one_at_a_time(fresh().await).await;
+    a_group_is_received_in_order_by_one_at_a_time(fresh().await).await;
+    a_group_waits_for_all_that_were_received_together(fresh().await).await;
+    what_was_received_together_comes_again_in_order(fresh().await).await;
     groups_do_not_wait_for_each_other(fresh().await).await;
     queues_are_apart(fresh().await).await;
     what_is_not_acknowledged_comes_again(fresh().await).await;
@@ -47,16 +49,78 @@ async fn nothing(queue: &impl Queue) {
     assert_eq!(take(queue, 10).await, []);
 }
 
-async fn a_group_is_received_in_order_one_at_a_time<Q: Queue>(fixture: QueueFixture<Q>) {
+/// Sends three messages of one group and receives them together, if the queue does: at least one, in order.
+async fn together(queue: &impl Queue) -> Vec<Received> {
+    queue.send(vec![message(1, 0), message(1, 1)]).await.unwrap();
+    queue.send(vec![message(1, 2), message(2, 0)]).await.unwrap();
+    let received = take(queue, 10).await;
+    assert!(!received.is_empty(), "the first message of a group is there to be received");
+    assert_slots(&received, 0);
+    received
+}
+
+/// They are of the first group, in order, and begin with this one.
+fn assert_slots(received: &[Received], from: i64) {
+    let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
+    let expected: Vec<Message> = (from..).take(received.len()).map(|slot| message(1, slot)).collect();
+    assert_eq!(messages, expected, "messages of one group are received together, in order");
+}
+
+async fn a_group_is_received_in_order_by_one_at_a_time<Q: Queue>(fixture: QueueFixture<Q>) {
     let queue = fixture.queue;
-    queue.send(vec![message(1, 10), message(1, 11)]).await.unwrap();
-    queue.send(vec![message(1, 12)]).await.unwrap();
-    for slot in 10..=12 {
-        let received = take(&queue, 10).await;
-        assert_eq!(received.len(), 1, "one message of a group is out at a time");
-        assert_eq!((&received[0].message, received[0].receives), (&message(1, slot), 1));
+    queue.send(vec![message(1, 0), message(1, 1)]).await.unwrap();
+    queue.send(vec![message(1, 2)]).await.unwrap();
+    let mut next = 0;
+    while next < 3 {
+        let received = take(&queue, 2).await;
+        assert!((1..=2).contains(&received.len()), "at least one, no more than were asked for");
+        assert_slots(&received, next);
+        assert!(received.iter().all(|received| received.receives == 1));
+        for received in &received {
+            nothing(&queue).await;
+            queue.ack(received).await.unwrap();
+            next += 1;
+        }
+    }
+    nothing(&queue).await;
+}
+
+async fn a_group_waits_for_all_that_were_received_together<Q: Queue>(fixture: QueueFixture<Q>) {
+    let queue = fixture.queue;
+    let received = together(&queue).await;
+    let other = one(&queue).await;
+    assert_eq!(other.message, message(2, 0));
+    queue.ack(&other).await.unwrap();
+    let (last, before) = received.split_last().unwrap();
+    for received in before {
+        queue.ack(received).await.unwrap();
         nothing(&queue).await;
-        queue.ack(&received[0]).await.unwrap();
+    }
+    queue.release(last, Span::seconds(5)).await.unwrap();
+    nothing(&queue).await;
+    (fixture.advance)(Span::seconds(5));
+    let again = one(&queue).await;
+    assert_eq!((&again.message, again.receives), (&last.message, 2));
+}
+
+async fn what_was_received_together_comes_again_in_order<Q: Queue>(fixture: QueueFixture<Q>) {
+    let queue = fixture.queue;
+    let received = together(&queue).await;
+    queue.ack(&one(&queue).await).await.unwrap();
+    queue.ack(&received[0]).await.unwrap();
+    for received in &received[1..] {
+        queue.release(received, Span::seconds(5)).await.unwrap();
+    }
+    (fixture.advance)(Span::seconds(5));
+    let mut next = 1;
+    while next < 3 {
+        let again = take(&queue, 10).await;
+        assert_slots(&again, next);
+        queue.ack(&again[0]).await.unwrap();
+        for later in &again[1..] {
+            queue.release(later, Span::ZERO).await.unwrap();
+        }
+        next += 1;
     }
     nothing(&queue).await;
 }
@@ -64,11 +128,10 @@ async fn a_group_is_received_in_order_one_at_a_time<Q: Queue>(fixture: QueueFixt
 async fn groups_do_not_wait_for_each_other<Q: Queue>(fixture: QueueFixture<Q>) {
     let queue = fixture.queue;
     queue.send(vec![message(1, 1), message(1, 2), message(2, 1), message(3, 1)]).await.unwrap();
-    let first = one(&queue).await;
-    assert_eq!(first.message, message(1, 1));
-    let others = take(&queue, 2).await;
-    let messages: Vec<_> = others.iter().map(|received| received.message.clone()).collect();
-    assert_eq!(messages, [message(2, 1), message(3, 1)]);
+    for stack in 1..=3 {
+        assert_eq!(one(&queue).await.message, message(stack, 1));
+    }
+    nothing(&queue).await;
 }
 
 async fn queues_are_apart<Q: Queue>(fixture: QueueFixture<Q>) {

@@ -1,6 +1,7 @@
-//! Messages in memory: first in, first out within a group, one of a group out at a time, hidden by the world's clock.
+//! Messages in memory: first in, first out within a group, with one receiver of a group at a time, hidden by the world's
+//! clock.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -97,16 +98,20 @@ impl State {
         self.messages.insert(self.next, Entry { message, visible_at: now, receives: 0 });
     }
 
-    /// The first message of each group, if it is not hidden.
+    /// The first messages of the first group of which none is hidden.
     fn take(&mut self, queue: QueueName, most: usize, now: Timestamp) -> Vec<Received> {
-        let mut groups = BTreeSet::new();
-        self.messages
-            .iter_mut()
-            .filter(|(_, entry)| QueueName::of(&entry.message) == queue)
-            .filter(|(_, entry)| groups.insert(entry.message.group()) && entry.visible_at <= now)
-            .take(most)
-            .map(|(id, entry)| entry.receive(*id, now))
-            .collect()
+        let hidden = self.messages.values().filter(|entry| entry.visible_at > now);
+        let hidden: HashSet<String> = hidden.map(|entry| entry.message.group()).collect();
+        let is_there = |entry: &Entry| {
+            QueueName::of(&entry.message) == queue && !hidden.contains(&entry.message.group())
+        };
+        let Some(group) =
+            self.messages.values().find(|entry| is_there(entry)).map(|entry| entry.message.group())
+        else {
+            return Vec::new();
+        };
+        let its = self.messages.iter_mut().filter(|(_, entry)| entry.message.group() == group);
+        its.take(most).map(|(id, entry)| entry.receive(*id, now)).collect()
     }
 
     /// The message that a receipt names, if it is the newest receipt of it.

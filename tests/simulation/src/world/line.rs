@@ -1,10 +1,10 @@
-//! The queue as SQS FIFO has it: groups in order, one message of a group out at a time, at least once.
+//! The queue as SQS FIFO has it: groups in order, with one receiver of a group at a time, at least once.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use yuba_core::message::Message;
 use yuba_core::time::{Span, Timestamp};
-use yuba_ports::{QueueName, Received};
+use yuba_ports::Received;
 
 /// How long a message that was received is hidden.
 pub(crate) const VISIBILITY: Span = Span::minutes(2);
@@ -47,44 +47,43 @@ impl Line {
         self.groups.entry(message.group()).or_default().push_back(entry);
     }
 
-    /// The groups whose next message can be received now.
+    /// The groups whose next message can be received now: none of which is out.
     pub(crate) fn ready(&self, now: Timestamp) -> Vec<&str> {
-        let first = |line: &VecDeque<Entry>| line.front().is_some_and(|entry| entry.visible_at <= now);
-        self.groups.iter().filter(|(_, line)| first(line)).map(|(group, _)| group.as_str()).collect()
+        let is_ready = |line: &VecDeque<Entry>| ready_at(line).is_some_and(|at| at <= now);
+        self.groups.iter().filter(|(_, line)| is_ready(line)).map(|(group, _)| group.as_str()).collect()
     }
 
     /// When the next message that is hidden now can be received.
     pub(crate) fn next_visible(&self, now: Timestamp) -> Option<Timestamp> {
-        let first = self.groups.values().filter_map(|line| line.front()).map(|entry| entry.visible_at);
-        first.filter(|at| *at > now).min()
+        self.groups.values().filter_map(ready_at).filter(|at| *at > now).min()
     }
 
-    /// Receives the first message of a group.
-    pub(crate) fn take(&mut self, group: &str, now: Timestamp) -> Option<(QueueName, Received)> {
-        let entry = self.groups.get_mut(group)?.front_mut().filter(|entry| entry.visible_at <= now)?;
-        entry.visible_at = now + VISIBILITY;
-        entry.receives += 1;
-        let receipt = format!("{group} {}.{}", entry.id, entry.receives);
-        let received = Received { message: entry.message.clone(), receipt, receives: entry.receives };
-        Some((QueueName::of(&received.message), received))
+    /// Receives the first messages of a group that is ready, at most `most`.
+    pub(crate) fn take(&mut self, group: &str, most: usize, now: Timestamp) -> Vec<Received> {
+        let line = self.groups.get_mut(group).into_iter().flatten();
+        let there = line.take(most).take_while(|entry| entry.visible_at <= now);
+        there.map(|entry| entry.receive(now)).collect()
     }
 
     /// Drops a message that was handled; an old receipt does nothing.
     pub(crate) fn ack(&mut self, received: &Received) {
         let group = received.message.group();
         let Some(line) = self.groups.get_mut(&group) else { return };
-        if line.front().is_some_and(|entry| entry.is(received)) {
-            line.pop_front();
-        }
+        line.retain(|entry| !entry.is(received));
         if line.is_empty() {
             self.groups.remove(&group);
         }
     }
 
+    /// Drops every message of a group, as no queue does.
+    pub(crate) fn drop_all(&mut self, group: &str) {
+        self.groups.remove(group);
+    }
+
     /// Lets a message come again after a while; an old receipt does nothing.
     pub(crate) fn release(&mut self, received: &Received, visible_at: Timestamp) {
-        let line = self.groups.get_mut(&received.message.group());
-        if let Some(entry) = line.and_then(|line| line.front_mut()).filter(|entry| entry.is(received)) {
+        let line = self.groups.get_mut(&received.message.group()).into_iter().flatten();
+        for entry in line.filter(|entry| entry.is(received)) {
             entry.visible_at = visible_at;
         }
     }
@@ -95,7 +94,22 @@ impl Line {
     }
 }
 
+/// When the first message of a group can be received: once it has arrived, and none is out.
+fn ready_at(line: &VecDeque<Entry>) -> Option<Timestamp> {
+    let first = line.front()?.visible_at;
+    let came = line.iter().filter(|entry| entry.receives > 0).map(|entry| entry.visible_at);
+    Some(came.fold(first, Timestamp::max))
+}
+
 impl Entry {
+    fn receive(&mut self, now: Timestamp) -> Received {
+        self.visible_at = now + VISIBILITY;
+        self.receives += 1;
+        let message = self.message.clone();
+        let receipt = format!("{} {}.{}", message.group(), self.id, self.receives);
+        Received { message, receipt, receives: self.receives }
+    }
+
     fn is(&self, received: &Received) -> bool {
         received.receipt.ends_with(&format!(" {}.{}", self.id, self.receives))
     }
