@@ -77,7 +77,9 @@ pub(crate) fn worker(
 ) -> Option<(String, Doing)> {
     let queue = QueueName::of(&received.first()?.message);
     if world.state().mutation == Some(Mutation::AckBeforeCommit) {
-        received.iter().for_each(|received| world.state().line.ack(received));
+        for received in &received {
+            world.state().line.ack(received);
+        }
     }
     let (world, ports, sources) = (world.clone(), ports.clone(), sources.clone());
     Some(match queue {
@@ -113,7 +115,9 @@ async fn look(world: &World, ports: &Ports, sources: &SourceSettings, received: 
     let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
     let outcome = yuba_source::handle(ports, sources, &messages).await.map(drop);
     if outcome.is_ok() && world.state().mutation == Some(Mutation::AckWhatCameMeanwhile) {
-        messages.iter().for_each(|message| world.state().line.drop_all(&message.group()));
+        for message in &messages {
+            world.state().line.drop_all(&message.group());
+        }
     }
     for received in received {
         drop(acknowledge(&*ports.queue, received, &outcome).await);
