@@ -58,8 +58,9 @@ simulate: ## simulate a million steps with faults; SEED=n tells the shortest his
 	$(CARGO) run --locked --quiet -p yuba-simulation -- $(addprefix --seed ,$(SEED)) $(addprefix --svg ,$(SVG)) \
 		$(if $(PLANT),--planted "$(PLANT)")
 
+# Optimised, and of other seeds than those of `simulate`; FROM=n goes on from there, STEPS=n takes fewer.
 simulate-long: ## simulate a hundred million steps
-	$(CARGO) run --locked --quiet -p yuba-simulation -- --steps 100000000
+	$(CARGO) run --locked --quiet --profile simulation -p yuba-simulation -- --steps $(or $(STEPS),100000000) --from $(or $(FROM),1000000)
 
 crash-long: build ## strike real servers, disks and tasks CYCLES=200 times and look at what is left; SEED=n as once before
 	YUBA_CRASH_CYCLES=$(or $(CYCLES),200) YUBA_CRASH_SEED=$(SEED) \

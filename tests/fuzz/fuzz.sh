@@ -13,6 +13,8 @@ for target; do
 done
 RUSTC_WORKSPACE_WRAPPER=$here/instrumented.sh "${CARGO:-cargo}" build --locked --workspace --target-dir "$folder" \
     --features yuba-fuzz/libfuzzer "${@/#/--bin=}"
+# Targets make folders for each input: in memory where that can be had.
+[ -w /dev/shm ] && export TMPDIR=/dev/shm
 for target; do
     mkdir -p "$folder/fuzz/$target/found"
     printf '%s: %s seconds\n' "$target" "$seconds"

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -32,9 +33,9 @@ struct Arguments {
     /// How many turns a world has before it settles.
     #[arg(long, default_value_t = 3_000)]
     turns: usize,
-    /// How many worlds are simulated at once.
-    #[arg(long, default_value_t = 2)]
-    threads: usize,
+    /// How many worlds are simulated at once; as many as there are processors where nobody says.
+    #[arg(long)]
+    threads: Option<usize>,
     /// Plant each fault that oracles must catch, and tell how many steps that takes.
     #[arg(long)]
     mutations: bool,
@@ -78,7 +79,9 @@ fn main() -> ExitCode {
     let next = AtomicU64::new(arguments.from);
     let failed: Vec<(u64, Outcome)> = thread::scope(|scope| {
         let worlds = || simulate_on(&arguments, &totals, &next);
-        let threads: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(worlds)).collect();
+        let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = arguments.threads.unwrap_or_else(processors);
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(worlds)).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect()
     });
     let sum = |count: &AtomicU64| count.load(Ordering::Relaxed);
