@@ -6,9 +6,10 @@ mod kit;
 use kit::faults::Cut;
 use kit::{World, stack};
 use yuba_core::id::ClosureDigest;
+use yuba_core::record::Key;
 use yuba_core::source::{ManifestSetRecord, Observation};
-use yuba_ports::Store;
 use yuba_ports::records::put_any;
+use yuba_ports::{Expected, Store, Write};
 
 const FILES: [(&str, &str); 3] =
     [("a/main.tf", "locals {}\n"), ("b/main.tf", "locals {}\n"), ("c/main.tf", "locals {}\n")];
@@ -86,6 +87,23 @@ async fn a_branch_that_is_forced_back_after_a_cut_look_is_looked_at_again() {
     world.memory.store.commit(writes).await.unwrap();
     world.look().await;
     assert_eq!(world.observation("a").await.closure, before.closure);
+}
+
+#[tokio::test]
+async fn a_stack_that_changes_after_a_cut_snapshot_made_it_is_looked_for() {
+    let world = World::settled(&FILES, &three(&[])).await;
+    world.manifests(&(three(&[]) + &stack("d", "c", &[])));
+    world.take_over().await;
+    let observation = Key::observation(world.id("d").await.unwrap());
+    let mut record = world.record().await;
+    record.taken -= 1;
+    let forget = Write::Delete { key: observation, expected: Expected::Any };
+    world.memory.store.commit(vec![put_any(&record).unwrap(), forget]).await.unwrap();
+    world.woken().await;
+    world.manifests(&(three(&[]) + &stack("d", "c", &["suspend: true"])));
+    world.take_over().await;
+    assert_eq!(stacks(&world.woken().await), ["d"]);
+    assert_eq!(world.observation("d").await.closure, world.observation("c").await.closure);
 }
 
 /// The stacks that were woken, each once.

@@ -124,11 +124,14 @@ impl Taking<'_> {
         let definition = self.definition(&meant, manifest);
         let same = before
             .is_some_and(|before| Definition { snapshot: before.snapshot, ..definition.clone() } == *before);
+        // If a snapshot that was cut wrote it last, its messages may be missing, whatever this one changes.
+        let written = before.map_or(0, |before| before.snapshot);
+        let was_cut = written > self.record.taken;
+        if was_cut {
+            self.sources.insert(definition.spec.source.clone());
+        }
         if same {
-            // Taken over already. If that was by a snapshot that was cut, the messages may be missing.
-            let written = before.map_or(0, |before| before.snapshot);
-            if written > self.record.taken {
-                self.sources.insert(definition.spec.source.clone());
+            if was_cut {
                 self.wake(meant.id, written).await?;
                 self.wake_sharers(None, &definition).await?;
             }
@@ -139,7 +142,8 @@ impl Taking<'_> {
         edges::write(self.ports, before, id, Some(&definition.spec), seen.as_ref()).await?;
         self.sources.extend(sources_concerned(before, &definition));
         let wakes = before.is_none_or(|before| {
-            before.spec != definition.spec
+            was_cut
+                || before.spec != definition.spec
                 || before.name != definition.name
                 || before.vanished.is_some()
                 || before.held_back.is_some()
