@@ -3,7 +3,6 @@
 //! Values and credentials are read before the claim is written: what fails for a passing reason leaves the attempt
 //! as it was, and the task asks again.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use axum::Json;
@@ -17,11 +16,12 @@ use yuba_core::job::Job;
 use yuba_core::message::AttemptNews;
 use yuba_core::record::{Installation, Key};
 use yuba_core::run::{Failure, FailureClass};
-use yuba_core::task::{ClaimAnswer, ClaimRequest, ObjectAccess, ResolvedValue};
+use yuba_core::task::{ClaimAnswer, ClaimRequest, ResolvedValue};
 use yuba_core::token::{TokenUse, digest_key, task_token};
 use yuba_ports::records::{Versioned, load};
-use yuba_ports::{Committed, Expected, PortError, Remedy, RoleSession, Store, Write};
+use yuba_ports::{Committed, Expected, PortError, Remedy, Store, Write};
 
+use crate::access::{Access, grant};
 use crate::answer::{Refusal, check_schema};
 use crate::bearer::check_token;
 use crate::state::TasksState;
@@ -118,8 +118,7 @@ async fn commit(store: &dyn Store, attempt: &Versioned<Attempt>) -> Result<(), R
 /// What a task needs that must not be stored.
 struct Provided {
     values: Vec<ResolvedValue>,
-    credentials: BTreeMap<String, String>,
-    objects: ObjectAccess,
+    access: Access,
 }
 
 /// Why it cannot be had.
@@ -135,12 +134,8 @@ async fn provide(state: &TasksState, job: &Job) -> Result<Provided, Unprovided> 
             ValuesError::Missing(why) => Unprovided::Failed(failure(FailureClass::Configuration, why)),
             ValuesError::Passing(error) => Unprovided::Passing(error),
         })?;
-    let session = session(job);
-    let assumed = ports.credentials.assume(&session).await.map_err(denied)?;
-    let objects = state.settings.objects.grant(job).await.map_err(denied)?;
-    let credentials =
-        assumed.into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect();
-    Ok(Provided { values, credentials, objects })
+    let access = grant(state, job).await.map_err(denied)?;
+    Ok(Provided { values, access })
 }
 
 /// A role that cannot be assumed: for good, or for a passing reason.
@@ -152,15 +147,6 @@ fn denied(error: PortError) -> Unprovided {
     }
 }
 
-/// Plan, drift and preview act under the plan role, apply under the apply role.
-fn session(job: &Job) -> RoleSession {
-    let role = match job.attempt.phase {
-        Phase::Plan => job.spec.roles.plan.clone(),
-        Phase::Apply => job.spec.roles.apply.clone(),
-    };
-    RoleSession { role, stack: job.name.clone(), attempt: job.attempt, revision: job.revision.clone() }
-}
-
 fn failure(class: FailureClass, message: String) -> Failure {
     Failure { class, message, detail: String::new(), lock: None, errored_state: false }
 }
@@ -169,12 +155,14 @@ fn answer(state: &TasksState, job: Job, provided: Provided) -> ClaimAnswer {
     let key = state.ports.key.expose_secret().as_bytes();
     let settings = &state.settings;
     let text = |path: &Path| path.to_string_lossy().into_owned();
+    let Access { credentials, objects, lease } = provided.access;
     ClaimAnswer {
         schema: 1,
         claim_token: task_token(key, TokenUse::Report, job.attempt),
         values: provided.values,
-        credentials: provided.credentials,
-        objects: provided.objects,
+        credentials,
+        objects,
+        lease,
         digest_key: digest_key(key),
         local_state: settings.state_file(job.state_id()).as_deref().map(text),
         provider_cache: settings.provider_cache.as_deref().map(text),

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod access;
 mod answer;
 mod bearer;
 mod claim;
+mod credentials;
 mod directory;
 mod heartbeat;
 mod report;

@@ -1,12 +1,11 @@
 //! Each step of an attempt is taken once, whoever asks.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of tests fails the test")]
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use ulid::Ulid;
@@ -19,7 +18,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{put_any, update};
-use yuba_ports::{Credentials, PortError, Ports, Queue, QueueName, RoleSession};
+use yuba_ports::{Assumed, Clock, Credentials, PortError, Ports, Queue, QueueName, RoleSession};
 use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState, router, stopped};
 
 const TREE: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
@@ -54,6 +53,16 @@ async fn post(world: &MemoryWorld, path: &str, token_use: TokenUse, body: Value)
 
 async fn post_to(ports: Ports, path: &str, token_use: TokenUse, body: Value) -> (StatusCode, String) {
     let id: AttemptId = serde_json::from_value(body["attempt"].clone()).unwrap();
+    post_as(ports, path, (token_use, id), body).await
+}
+
+/// Posts with the token of an attempt, whichever the body names.
+async fn post_as(
+    ports: Ports,
+    path: &str,
+    (token_use, id): (TokenUse, AttemptId),
+    body: Value,
+) -> (StatusCode, String) {
     let token = task_token(ports.key.expose_secret().as_bytes(), token_use, id);
     let settings = TaskSettings {
         objects: Arc::new(ObjectsDirectory("o".into())),
@@ -105,6 +114,51 @@ async fn a_token_of_another_use_is_no_token() {
 }
 
 #[tokio::test]
+async fn credentials_are_renewed_under_the_same_role_while_the_claim_stands() {
+    let world = MemoryWorld::new();
+    let id = attempt(Phase::Apply);
+    issue(&world, id).await;
+    world.credentials.set("AWS_SESSION_TOKEN", "one");
+    world.credentials.expire(world.clock.now() + Span::hours(1));
+    let ask = || post(&world, "/tasks/credentials", TokenUse::Report, json!({"schema": 1, "attempt": id}));
+    assert_eq!(ask().await.0, StatusCode::CONFLICT, "it was not claimed");
+    claim(&world, id).await;
+    world.credentials.set("AWS_SESSION_TOKEN", "two");
+    let (status, answer) = ask().await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["credentials"], json!({"AWS_SESSION_TOKEN": "two"}));
+    assert_eq!(answer["lease"]["renew_after"], "45m0s");
+    let roles: Vec<_> = world.credentials.sessions().into_iter().map(|session| session.role).collect();
+    assert_eq!(roles, [Some("writer".to_owned()), Some("writer".to_owned())]);
+    let close = |attempt: &mut Attempt| {
+        attempt.state = AttemptState::Closed;
+        true
+    };
+    update(&*world.store, &Key::attempt(id), close).await.unwrap();
+    assert_eq!(ask().await.0, StatusCode::CONFLICT, "the attempt is closed");
+}
+
+#[tokio::test]
+async fn the_token_of_one_attempt_claims_renews_and_reports_for_no_other() {
+    let world = MemoryWorld::new();
+    let (own, other) = (attempt(Phase::Plan), attempt(Phase::Apply));
+    issue(&world, own).await;
+    issue(&world, other).await;
+    for (path, token_use) in [
+        ("/tasks/claim", TokenUse::Claim),
+        ("/tasks/heartbeat", TokenUse::Report),
+        ("/tasks/credentials", TokenUse::Report),
+        ("/tasks/report", TokenUse::Report),
+    ] {
+        let stopped = json!({"stopped": {"message": "", "acted": false, "errored_state": false}});
+        let body = json!({"schema": 1, "attempt": other, "progress": null, "report": stopped});
+        let answer = post_as(world.ports(), path, (token_use, own), body).await;
+        assert_eq!(answer.0, StatusCode::UNAUTHORIZED, "{path}: {}", answer.1);
+    }
+}
+
+#[tokio::test]
 async fn a_report_is_accepted_once_and_the_same_again_as_done() {
     let world = MemoryWorld::new();
     let id = attempt(Phase::Plan);
@@ -136,9 +190,9 @@ struct PausesMeanwhile(MemoryWorld);
 
 #[async_trait::async_trait]
 impl Credentials for PausesMeanwhile {
-    async fn assume(&self, _: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+    async fn assume(&self, _: &RoleSession) -> Result<Assumed, PortError> {
         pause(&self.0).await;
-        Ok(BTreeMap::new())
+        Ok(Assumed::default())
     }
 }
 

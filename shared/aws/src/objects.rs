@@ -15,6 +15,7 @@ use yuba_core::task::{BucketAccess, ObjectAccess};
 use yuba_ports::{ObjectGrants, PortError};
 
 use crate::BlobsSettings;
+use crate::credentials::end_of;
 use crate::error::port_error;
 use crate::settings::{Variables, role_arn};
 
@@ -85,7 +86,8 @@ impl ObjectGrants for StsObjectGrants {
         ]);
         let BlobsSettings { bucket, key } = self.settings.blobs.clone();
         let (region, endpoint, root) = (self.region.clone(), self.endpoint.clone(), self.root.clone());
-        Ok(ObjectAccess::Bucket(BucketAccess { bucket, region, endpoint, root, key, credentials }))
+        let expire = end_of(&session);
+        Ok(ObjectAccess::Bucket(BucketAccess { bucket, region, endpoint, root, key, credentials, expire }))
     }
 }
 

@@ -1,15 +1,16 @@
 //! What a task and the `tasks` function say to each other, over HTTPS. JSON; every body carries its `schema`.
 //!
-//! `POST /tasks/claim` with the single-use token → [`ClaimAnswer`]; `POST /tasks/heartbeat` and `POST /tasks/report`
-//! with the claim token. 401: the token is not one; 409: the attempt was claimed, reported or closed: act no more.
+//! `POST /tasks/claim` with the single-use token → [`ClaimAnswer`]; `POST /tasks/heartbeat`, `POST /tasks/credentials` and
+//! `POST /tasks/report` with the claim token. 401: the token is not one; 409: the attempt was claimed, reported or closed: act no more.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::{AttemptReport, Progress};
-use crate::id::AttemptId;
+use crate::id::{AttemptId, FileDigest};
 use crate::job::Job;
+use crate::time::{Span, Timestamp};
 
 /// Body of `POST /tasks/claim`; the token is in the `Authorization: Bearer` header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +36,55 @@ pub struct ClaimAnswer {
     pub credentials: BTreeMap<String, String>,
     /// Where objects lie.
     pub objects: ObjectAccess,
+    /// How long `credentials` and those of `objects` hold; `None` where they do not end.
+    #[serde(default)]
+    pub lease: Option<Lease>,
     /// Key of the HMAC under which secret values enter the inputs digest, hexadecimal.
     pub digest_key: String,
     /// The path of the state file for a stack without a named backend, where the installation keeps one.
     pub local_state: Option<String>,
     /// Where downloaded providers are kept between attempts, where the installation has such a place.
     pub provider_cache: Option<String>,
+}
+
+/// How long credentials hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// When the first of them ends.
+    pub expire: Timestamp,
+    /// How long after the answer new ones are to be asked for.
+    pub renew_after: Span,
+}
+
+impl Lease {
+    /// The lease of credentials that end at these points; `None` where none ends. They are renewed when a quarter of their
+    /// time is left: clients of AWS do without credentials of which less than 15 minutes are left, out of an hour.
+    pub fn until(ends: &[Option<Timestamp>], now: Timestamp) -> Option<Self> {
+        let expire = ends.iter().copied().flatten().min()?;
+        Some(Self { expire, renew_after: Span(expire.since(now).0 / 4 * 3) })
+    }
+}
+
+/// Body of `POST /tasks/credentials`, for a claimed attempt that outlives its first credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CredentialsRequest {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// The attempt.
+    pub attempt: AttemptId,
+}
+
+/// Answer to it: what the claim's answer held, anew. Never stored.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CredentialsAnswer {
+    /// Of the wire form; now 1.
+    pub schema: u32,
+    /// Environment variables that hold the stack's role.
+    pub credentials: BTreeMap<String, String>,
+    /// Where objects lie.
+    pub objects: ObjectAccess,
+    /// How long they hold.
+    pub lease: Option<Lease>,
 }
 
 /// One variable read from a secret or config map.
@@ -89,6 +133,9 @@ pub struct BucketAccess {
     pub key: Option<String>,
     /// Environment variables that hold the credentials. They end within the hour. Never stored.
     pub credentials: BTreeMap<String, String>,
+    /// When they end, where that is known.
+    #[serde(default)]
+    pub expire: Option<Timestamp>,
 }
 
 impl std::fmt::Debug for BucketAccess {
@@ -133,6 +180,30 @@ pub struct ReportRequest {
     pub report: AttemptReport,
 }
 
+/// Whether engines run as users of their own, whom nobody else on the machine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// Where the runner is root.
+    #[default]
+    WhereRoot,
+    /// Never: code from Git runs as the runner does.
+    Never,
+    /// Always: a runner that is not root refuses.
+    Always,
+}
+
+/// The first of the users of attempts, and how many there are: numbers that systems leave unused
+/// (<https://systemd.io/UIDS-GIDS>).
+pub const ENGINE_USERS: (u32, u32) = (0x7000_0000, 0x1000_0000);
+
+/// The number of the user that an attempt's engine runs as, where it is isolated. Two attempts get the same one once in 268
+/// million times.
+pub fn engine_user(attempt: AttemptId) -> u32 {
+    let (first, count) = ENGINE_USERS;
+    let [a, b, c, d, ..] = FileDigest::of(attempt.to_string().as_bytes()).0;
+    first + u32::from_be_bytes([a, b, c, d]) % count
+}
+
 /// The settings of `yuba runner`, as the launcher hands them over in the environment.
 pub mod environment {
     /// Where `tasks` is reached: `http://127.0.0.1:8420`.
@@ -145,4 +216,31 @@ pub mod environment {
     pub const ATTEMPT: &str = "YUBA_ATTEMPT";
     /// A directory that the task may use; its work directory lies at a path below it that apply finds again.
     pub const WORK: &str = "YUBA_WORK";
+    /// `never` runs the engine as the runner's own user, also where that is root.
+    pub const ISOLATION: &str = "YUBA_ISOLATION";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_attempt_has_a_user_of_its_own() {
+        let user = |attempt: &str| engine_user(attempt.parse().unwrap());
+        let plan = user("01ARZ3NDEKTSV4RRFFQ69G5FAV-plan-1");
+        assert_ne!(plan, user("01ARZ3NDEKTSV4RRFFQ69G5FAV-plan-2"));
+        assert_ne!(plan, user("01ARZ3NDEKTSV4RRFFQ69G5FAV-apply-1"));
+        assert!((0x7000_0000..0x8000_0000).contains(&plan), "{plan}");
+    }
+
+    #[test]
+    fn credentials_are_renewed_while_a_quarter_of_the_time_of_the_shortest_is_left() {
+        let now = Timestamp(1_000_000);
+        let hour = now + Span::hours(1);
+        let lease = |ends: &[Option<Timestamp>]| Lease::until(ends, now);
+        let expected = Lease { expire: hour, renew_after: Span::minutes(45) };
+        assert_eq!(lease(&[None, Some(hour), Some(hour + Span::minutes(1))]), Some(expected));
+        assert_eq!(lease(&[None, None]), None);
+        assert_eq!(lease(&[Some(Timestamp(1))]).map(|lease| lease.renew_after), Some(Span::ZERO), "at once");
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use secrecy::SecretString;
 use yuba_core::id::{AttemptId, Revision, StackName};
+use yuba_core::time::Timestamp;
 
 use crate::error::PortError;
 
@@ -21,9 +22,18 @@ pub struct RoleSession {
     pub revision: Revision,
 }
 
+/// What a role became.
+#[derive(Debug, Clone, Default)]
+pub struct Assumed {
+    /// The environment variables that the engine runs with.
+    pub variables: BTreeMap<String, SecretString>,
+    /// When they end; `None` where they do not.
+    pub expire: Option<Timestamp>,
+}
+
 /// Roles become short-lived credentials. On AWS STS.
 #[async_trait]
 pub trait Credentials: Send + Sync {
-    /// The environment variables that the engine runs with.
-    async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError>;
+    /// Credentials of the session's role, or none where it names none.
+    async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError>;
 }

@@ -19,7 +19,7 @@ mod store;
 
 pub use blobs::{Blobs, PutMode, PutOutcome, check_key};
 pub use clock::{Clock, Ids};
-pub use credentials::{Credentials, RoleSession};
+pub use credentials::{Assumed, Credentials, RoleSession};
 pub use error::{PortError, Remedy, chain};
 pub use launcher::{LaunchOutcome, Launcher, StartTask, TaskStatus};
 pub use objects::ObjectGrants;

@@ -16,7 +16,8 @@ use aws_sdk_sts::config::Credentials as Keys;
 use aws_sdk_sts::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sts::types::{Credentials as Session, Tag};
 use secrecy::SecretString;
-use yuba_ports::{Credentials, PortError, Remedy, RoleSession};
+use yuba_core::time::Timestamp;
+use yuba_ports::{Assumed, Credentials, PortError, Remedy, RoleSession};
 
 use crate::error::port_error;
 use crate::settings::{Variables, plain, policy, role_arn};
@@ -167,16 +168,22 @@ impl StsCredentials {
 
 #[async_trait]
 impl Credentials for StsCredentials {
-    async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
-        let Some(role) = &session.role else { return Ok(BTreeMap::new()) };
+    async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError> {
+        let Some(role) = &session.role else { return Ok(Assumed::default()) };
         let assumed = self.session(role, session).await?;
         let variable = |name: &str, value: &str| (name.to_owned(), SecretString::from(value));
-        Ok(BTreeMap::from([
+        let variables = BTreeMap::from([
             variable("AWS_ACCESS_KEY_ID", assumed.access_key_id()),
             variable("AWS_SECRET_ACCESS_KEY", assumed.secret_access_key()),
             variable("AWS_SESSION_TOKEN", assumed.session_token()),
-        ]))
+        ]);
+        Ok(Assumed { variables, expire: end_of(&assumed) })
     }
+}
+
+/// When a session's credentials end.
+pub(crate) fn end_of(session: &Session) -> Option<Timestamp> {
+    session.expiration().to_millis().ok().map(Timestamp)
 }
 
 fn present(credentials: Option<Session>, role: &Role<'_>) -> Result<Session, PortError> {

@@ -9,8 +9,8 @@ use yuba_core::event::Event;
 use yuba_core::id::{AttemptId, SecretName};
 use yuba_core::spec::ValuesKind;
 use yuba_ports::{
-    Blobs, Credentials, LaunchOutcome, Launcher, PortError, Publisher, PutMode, PutOutcome, RoleSession,
-    SecretValues, Secrets, StartTask, TaskStatus,
+    Assumed, Blobs, Credentials, LaunchOutcome, Launcher, PortError, Publisher, PutMode, PutOutcome,
+    RoleSession, SecretValues, Secrets, StartTask, TaskStatus,
 };
 
 /// A port that this function did not open.
@@ -90,7 +90,7 @@ impl Secrets for NotOpened {
 
 #[async_trait]
 impl Credentials for NotOpened {
-    async fn assume(&self, _: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+    async fn assume(&self, _: &RoleSession) -> Result<Assumed, PortError> {
         none("roles")
     }
 }

@@ -24,7 +24,7 @@ fn session(role: Option<&str>) -> RoleSession {
 
 async fn assume(script: &Script, settings: CredentialsSettings) -> Result<String, PortError> {
     let credentials = StsCredentials::new(&script.config().await, settings);
-    let variables = credentials.assume(&session(Some(ROLE))).await?;
+    let variables = credentials.assume(&session(Some(ROLE))).await?.variables;
     Ok(variables["AWS_ACCESS_KEY_ID"].expose_secret().to_owned())
 }
 
@@ -39,10 +39,11 @@ async fn a_role_becomes_credentials_and_none_becomes_none() {
     let settings =
         CredentialsSettings { external_id: Some("x".to_owned()), ..CredentialsSettings::default() };
     let credentials = StsCredentials::new(&emulator().config().await, settings);
-    let variables = credentials.assume(&session(Some(ROLE))).await.unwrap();
-    let names: Vec<&String> = variables.keys().collect();
+    let assumed = credentials.assume(&session(Some(ROLE))).await.unwrap();
+    let names: Vec<&String> = assumed.variables.keys().collect();
     assert_eq!(names, ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]);
-    assert!(credentials.assume(&session(None)).await.unwrap().is_empty());
+    assert!(assumed.expire.is_some(), "STS says when they end");
+    assert!(credentials.assume(&session(None)).await.unwrap().variables.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,14 +1,14 @@
 //! What goes out of the installation: events and roles, kept to be looked at.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 use secrecy::SecretString;
 use yuba_core::event::Event;
+use yuba_core::time::Timestamp;
 
 use super::lock;
-use crate::{Credentials, PortError, Publisher, RoleSession};
+use crate::{Assumed, Credentials, PortError, Publisher, RoleSession};
 
 /// Events in memory.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Publisher for MemoryPublisher {
 
 /// Roles in memory: each becomes the same environment.
 #[derive(Debug, Default)]
-pub struct MemoryCredentials(Mutex<(Vec<RoleSession>, BTreeMap<String, SecretString>)>);
+pub struct MemoryCredentials(Mutex<(Vec<RoleSession>, Assumed)>);
 
 impl MemoryCredentials {
     /// The sessions that were asked for, in order.
@@ -41,13 +41,18 @@ impl MemoryCredentials {
 
     /// Sets a variable of the environment that every role becomes.
     pub fn set(&self, name: &str, value: &str) {
-        lock(&self.0).1.insert(name.to_owned(), SecretString::from(value));
+        lock(&self.0).1.variables.insert(name.to_owned(), SecretString::from(value));
+    }
+
+    /// Sets when what every role becomes ends.
+    pub fn expire(&self, at: Timestamp) {
+        lock(&self.0).1.expire = Some(at);
     }
 }
 
 #[async_trait]
 impl Credentials for MemoryCredentials {
-    async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+    async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError> {
         let mut state = lock(&self.0);
         state.0.push(session.clone());
         Ok(state.1.clone())

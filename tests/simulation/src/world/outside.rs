@@ -11,8 +11,8 @@ use yuba_core::message::Message;
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::{Span, Timestamp};
 use yuba_ports::{
-    Clock, Credentials, Ids, PortError, Publisher, Queue, QueueName, Received, RoleSession, SecretValues,
-    Secrets,
+    Assumed, Clock, Credentials, Ids, PortError, Publisher, Queue, QueueName, Received, RoleSession,
+    SecretValues, Secrets,
 };
 
 use super::World;
@@ -132,9 +132,9 @@ impl Secrets for World {
 
 #[async_trait]
 impl Credentials for World {
-    async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+    async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError> {
         self.ask(Lane::Secrets, || format!("takes a role for {}", session.attempt), async {
-            Ok(BTreeMap::new())
+            Ok(Assumed::default())
         })
         .await
     }
