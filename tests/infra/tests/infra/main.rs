@@ -9,6 +9,7 @@
 mod code;
 mod examples;
 mod functions;
+mod image;
 mod kit;
 mod policies;
 mod stores;
