@@ -6,6 +6,8 @@ set -euo pipefail
 bin=$(cd "${YUBA_BIN_DIR:?the directory of the built binaries}" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mktemp -d "${TMPDIR:-/tmp}/yuba-bench.XXXXXX")
+# Where this runs as root, each tofu is another user, who passes here.
+chmod 711 "$dir"
 export XDG_STATE_HOME=$dir/state NO_COLOR=1 TOY_CLOUD_DIR=$dir/cloud
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=$dir/gitconfig
 rounds=${YUBA_BENCH_ROUNDS:-5} stacks=${YUBA_BENCH_STACKS:-1000} seconds=${YUBA_BENCH_SECONDS:-30}

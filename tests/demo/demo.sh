@@ -7,6 +7,8 @@ bin=$(cd "${YUBA_BIN_DIR:?the directory of the built binaries}" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mktemp -d "${TMPDIR:-/tmp}/yuba-demo.XXXXXX")
 export XDG_STATE_HOME=$dir/state NO_COLOR=1 TOY_CLOUD_DIR=$dir/cloud
+# Where this runs as root, each tofu is another user, who passes here and writes to the cloud.
+chmod 711 "$dir"
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=$dir/gitconfig
 server=""
 

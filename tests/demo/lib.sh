@@ -42,7 +42,7 @@ plan_id() { printf 'plan-main-%.10s' "$(git -C "$repo" rev-parse HEAD)"; }
 
 make_repository() {
     printf '[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n' >"$GIT_CONFIG_GLOBAL"
-    mkdir -p "$TOY_CLOUD_DIR"
+    mkdir -p -m 777 "$TOY_CLOUD_DIR"
     git init --quiet --bare "$dir/infra.git"
     git init --quiet "$repo"
     git -C "$repo" remote add origin "$dir/infra.git"

@@ -1,7 +1,6 @@
 //! The apply phase: the plan's work directory, the very plan file, `apply`, then what came of it.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use yuba_core::attempt::AttemptReport;
@@ -31,7 +30,7 @@ pub(crate) async fn apply(attempt: &Attempt, workspace: &mut Workspace) -> Step<
     let (engine, _) = prepare::for_apply(attempt, workspace)?;
     prepare::reinit(&engine, workspace).await?;
     let outcome = run(&engine, &file).await;
-    keep_errored_state(attempt, workspace.module())?;
+    keep_errored_state(attempt, workspace)?;
     outcome?;
     state::store(&engine).await
 }
@@ -55,6 +54,7 @@ fn restore(attempt: &Attempt, workspace: &Workspace, plan: &PlanToApply) -> Step
         );
         return Err(Ended::failed(FailureClass::StalePlan, message));
     }
+    workspace.lend(&file)?;
     if let Ok(summary) = serde_json::from_reader::<_, PlanSummary>(open(object::SUMMARY)?) {
         attempt.progress.total(summary.counts.added() + summary.counts.update + summary.counts.destroyed());
     }
@@ -71,12 +71,11 @@ async fn run(engine: &Engine<'_>, plan: &Path) -> Step<()> {
 }
 
 /// Stores a state that the engine could not save, however the apply ended.
-fn keep_errored_state(attempt: &Attempt, module: &Path) -> Step<()> {
-    let path = module.join(ERRORED);
-    if fs::symlink_metadata(&path).is_err() {
-        return Ok(());
-    }
-    attempt.objects.put_file(&attempt.object(object::ERRORED_STATE), &path)?;
+fn keep_errored_state(attempt: &Attempt, workspace: &Workspace) -> Step<()> {
+    let Some(left) = workspace.open(&workspace.module().join(ERRORED))? else { return Ok(()) };
+    let copy = workspace.beside(ERRORED);
+    planfile::copy(left, &copy)?;
+    attempt.objects.put_file(&attempt.object(object::ERRORED_STATE), &copy)?;
     attempt.log.line("The state could not be saved in its backend; it is stored as errored.tfstate.");
     Ok(())
 }

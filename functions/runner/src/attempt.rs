@@ -1,6 +1,6 @@
 //! What both phases share: the claimed job, its work directory, its log, its engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,18 @@ use yuba_core::attempt::Progress;
 use yuba_core::id::Phase;
 use yuba_core::job::Job;
 use yuba_core::plan::stream::{Diagnostic, EngineEvent, parse_line};
-use yuba_core::task::{ClaimAnswer, ObjectAccess, ResolvedValue};
+use yuba_core::task::{ClaimAnswer, CredentialsAnswer, Lease, ObjectAccess, ResolvedValue};
 
 use crate::classify;
 use crate::ended::{Ended, Step};
+use crate::endpoint::CredentialEndpoint;
 use crate::engine::descendants::Processes;
 use crate::engine::{Exit, Found, Manner, Place, text};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
 use crate::objects::Objects;
-use crate::settings::Settings;
+use crate::settings::{Settings, inherited_apart};
+use crate::user::EngineUser;
 
 /// How long after a plan was interrupted it is interrupted again. Tasks that are told to stop are killed after a while (two
 /// minutes at most on Fargate): that leaves it time to let go of its lock.
@@ -43,6 +45,12 @@ pub(crate) struct Attempt {
     pub(crate) interrupt: Interrupt,
     /// What this process runs beside the attempt.
     pub(crate) processes: Processes,
+    /// Whom the engine runs as.
+    pub(crate) user: EngineUser,
+    /// How long its credentials hold.
+    pub(crate) lease: Option<Lease>,
+    /// Where the engine finds those of the role, where they end.
+    endpoint: Option<CredentialEndpoint>,
     /// The task's directory.
     pub(crate) work: PathBuf,
     /// The engine's environment: ambient, and the credentials of the role.
@@ -58,17 +66,19 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// An attempt as it was claimed.
     pub(crate) fn new(claim: ClaimAnswer, settings: &Settings, interrupt: Interrupt) -> Step<Self> {
+        let user = EngineUser::of(claim.job.attempt, settings.isolation, &settings.work)?;
         let objects = Objects::new(&claim.objects, settings.buckets, &settings.work)?;
-        let secrets = claim.values.iter().filter(|value| value.secret).map(|value| value.value.as_str());
-        let secrets = secrets.chain(claim.credentials.values().map(String::as_str));
-        let own = match &claim.objects {
-            ObjectAccess::Bucket(access) => access.credentials.values().collect(),
-            ObjectAccess::Directory { .. } => Vec::new(),
-        };
-        let secrets = secrets.chain(own.into_iter().map(String::as_str));
-        let secrets = secrets.map(str::to_owned).collect();
-        let mut environment = settings.ambient.clone();
-        environment.extend(claim.credentials);
+        let mut secrets = secrets_of(&claim.credentials, &claim.objects);
+        let values = claim.values.iter().filter(|value| value.secret);
+        secrets.extend(values.map(|value| value.value.clone()));
+        let ambient = settings.ambient.clone();
+        let mut environment = if user == EngineUser::Ours { ambient } else { inherited_apart(ambient) };
+        let mut credentials = claim.credentials;
+        let endpoint = CredentialEndpoint::instead_of(&mut credentials, claim.lease)?;
+        environment.extend(credentials);
+        let found_at: Vec<_> = endpoint.iter().flat_map(CredentialEndpoint::environment).collect();
+        secrets.extend(found_at.iter().map(|(_, value)| value.clone()));
+        environment.extend(found_at);
         Ok(Self {
             log: Log::new(objects.clone(), claim.job.prefix(), secrets)?,
             job: claim.job,
@@ -77,6 +87,9 @@ impl Attempt {
             progress: Track::new(),
             interrupt,
             processes: settings.processes,
+            user,
+            lease: claim.lease,
+            endpoint,
             work: settings.work.clone(),
             environment,
             local_state: claim.local_state,
@@ -85,10 +98,29 @@ impl Attempt {
         })
     }
 
+    /// Goes on with new credentials.
+    pub(crate) fn renew(&self, answer: &CredentialsAnswer) -> Step<()> {
+        self.log.learn(secrets_of(&answer.credentials, &answer.objects))?;
+        self.objects.renew(&answer.objects);
+        if let (Some(endpoint), Some(lease)) = (&self.endpoint, answer.lease) {
+            endpoint.renew(&answer.credentials, lease);
+        }
+        Ok(())
+    }
+
     /// The name of one of the attempt's objects.
     pub(crate) fn object(&self, name: &str) -> String {
         format!("{}{name}", self.job.prefix())
     }
+}
+
+/// What must not be shown.
+fn secrets_of(credentials: &BTreeMap<String, String>, objects: &ObjectAccess) -> BTreeSet<String> {
+    let own = match objects {
+        ObjectAccess::Bucket(access) => Some(&access.credentials),
+        ObjectAccess::Directory { .. } => None,
+    };
+    credentials.values().chain(own.into_iter().flat_map(BTreeMap::values)).cloned().collect()
 }
 
 /// The engine of an attempt, in its place.

@@ -37,9 +37,11 @@ pub(crate) struct LockedProvider {
     pub(crate) hashes: Vec<String>,
 }
 
-/// The providers of the lock file by source address; none where there is no lock file.
-pub(crate) fn locked_providers(module: &Path) -> BTreeMap<String, LockedProvider> {
-    let text = fs::read_to_string(module.join(".terraform.lock.hcl")).unwrap_or_default();
+/// The lock file's name.
+pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// The providers of a lock file's text by source address.
+pub(crate) fn locked_providers(text: &str) -> BTreeMap<String, LockedProvider> {
     let Ok(body) = text.parse::<Body>() else { return BTreeMap::new() };
     body.get_blocks("provider")
         .filter_map(|block| {
@@ -78,11 +80,9 @@ mod tests {
 
     #[test]
     fn the_lock_file_names_versions_and_checksums() {
-        let module = tempfile::tempdir().unwrap();
         let text = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.2.3\"\n  hashes = [\n    \"h1:x\",\n    \
                     \"zh:y\",\n  ]\n}\n";
-        fs::write(module.path().join(".terraform.lock.hcl"), text).unwrap();
-        let locked = locked_providers(module.path());
+        let locked = locked_providers(text);
         assert_eq!(locked["registry.terraform.io/a/b"].hashes, ["h1:x", "zh:y"]);
         assert_eq!(locked["registry.terraform.io/a/b"].version, "1.2.3");
     }

@@ -1,6 +1,5 @@
 //! The inputs digest: everything but code, state and provider versions that can change a plan. Never approvePlan.
 
-use std::fs;
 use std::path::PathBuf;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -13,6 +12,7 @@ use yuba_core::task::ResolvedValue;
 
 use crate::ended::{Ended, Step};
 use crate::engine::dialect::binary;
+use crate::workspace::Workspace;
 
 /// The resolved inputs of a plan.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) job: &'a Job,
     /// The values of `varsFrom`.
     pub(crate) values: &'a [ResolvedValue],
+    /// Where the files lie.
+    pub(crate) workspace: &'a Workspace,
     /// The files of `tfVarsFiles`.
     pub(crate) files: &'a [PathBuf],
     /// The engine.
@@ -54,7 +56,9 @@ impl Inputs<'_> {
 
     fn file_digests(&self) -> Step<Vec<Value>> {
         let digest = |(name, path): (&String, &PathBuf)| {
-            let text = fs::read(path).map_err(|error| Ended::io("read", path, &error))?;
+            let text = self.workspace.read(path)?.ok_or_else(|| {
+                Ended::configuration(format!("tfVarsFiles: `{name}` was removed while planning"))
+            })?;
             Ok(json!([name, FileDigest::of(&text)]))
         };
         self.job.spec.tf_vars_files.iter().zip(self.files).map(digest).collect()

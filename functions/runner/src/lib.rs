@@ -8,6 +8,7 @@ mod backend;
 mod classify;
 mod code;
 mod ended;
+mod endpoint;
 mod engine;
 mod hide;
 mod inputs;
@@ -15,6 +16,7 @@ mod interrupt;
 mod local_drift;
 mod log;
 mod objects;
+mod package;
 mod plan;
 mod planfile;
 mod prepare;
@@ -25,6 +27,7 @@ mod settings;
 mod show;
 mod standalone;
 mod state;
+mod user;
 mod variables;
 mod workspace;
 
@@ -33,3 +36,4 @@ pub use local_drift::{LocalCheck, LocalCheckError, LocalDrift, check_local_drift
 pub use objects::OpenBucket;
 pub use run::run;
 pub use standalone::{EngineChoice, EngineOnPath, choose_engine, engines_on_path};
+pub use user::isolation_of;

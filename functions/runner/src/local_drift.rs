@@ -20,6 +20,7 @@ use crate::engine::descendants::Processes;
 use crate::engine::{Place, find, text};
 use crate::interrupt::Interrupt;
 use crate::standalone::EngineOnPath;
+use crate::user::EngineUser;
 
 /// What of a person's environment an engine does not get: it would be another command than ours.
 const NOT_INHERITED: [&str; 5] = ["TF_CLI_ARGS", "TF_DATA_DIR", "TF_INPUT", "TF_LOG", "YUBA_"];
@@ -91,6 +92,7 @@ async fn run(check: &LocalCheck<'_>, interrupt: Interrupt) -> Step<LocalDrift> {
         environment: environment(check),
         interrupt,
         processes: Processes::Shared,
+        user: EngineUser::Ours,
         patience: PATIENCE,
     };
     init(&place).await?;

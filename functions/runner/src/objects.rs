@@ -6,8 +6,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use tokio::runtime::Handle;
@@ -37,7 +37,10 @@ enum Place {
 }
 
 struct Bucket {
-    blobs: Arc<dyn Blobs>,
+    /// Opens it.
+    open: OpenBucket,
+    /// With the credentials that hold now.
+    blobs: RwLock<Arc<dyn Blobs>>,
     /// Where objects lie for a moment while they are read.
     scratch: PathBuf,
     read: AtomicU32,
@@ -58,8 +61,9 @@ impl Objects {
         let place = match (access, open) {
             (ObjectAccess::Directory { path }, _) => Place::Directory(path.into()),
             (ObjectAccess::Bucket(access), Some(open)) => Place::Bucket(Bucket {
-                blobs: open(access),
-                scratch: scratch.to_owned(),
+                open,
+                blobs: RwLock::new(open(access)),
+                scratch: scratch.join("objects"),
                 read: AtomicU32::new(0),
                 runtime: Handle::current(),
             }),
@@ -71,6 +75,13 @@ impl Objects {
             }
         };
         Ok(Self(Arc::new(place)))
+    }
+
+    /// Reads and writes from now on with these credentials.
+    pub(crate) fn renew(&self, access: &ObjectAccess) {
+        if let (Place::Bucket(bucket), ObjectAccess::Bucket(access)) = (&*self.0, access) {
+            *bucket.blobs.write().unwrap_or_else(PoisonError::into_inner) = (bucket.open)(access);
+        }
     }
 
     /// Writes an object; readers see it whole or not at all.
@@ -110,11 +121,16 @@ impl Objects {
 }
 
 impl Bucket {
+    fn blobs(&self) -> Arc<dyn Blobs> {
+        self.blobs.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn write(&self, key: &str, body: &Body<'_>) -> Step<()> {
+        let blobs = self.blobs();
         let written = async {
             match body {
-                Body::Bytes(bytes) => self.blobs.put(key, bytes, PutMode::Replace).await,
-                Body::File(path) => self.blobs.put_file(key, path, PutMode::Replace).await,
+                Body::Bytes(bytes) => blobs.put(key, bytes, PutMode::Replace).await,
+                Body::File(path) => blobs.put_file(key, path, PutMode::Replace).await,
             }
         };
         self.wait(written).map(drop)
@@ -125,8 +141,8 @@ impl Bucket {
         let number = self.read.fetch_add(1, Ordering::Relaxed);
         let path = self.scratch.join(format!("object-{number}"));
         let make = |error| Ended::io("make", &self.scratch, &error);
-        fs::create_dir_all(&self.scratch).map_err(make)?;
-        if !self.wait(self.blobs.get_file(key, &path))? {
+        private_folder(&self.scratch).map_err(make)?;
+        if !self.wait(self.blobs().get_file(key, &path))? {
             return Ok(None);
         }
         let file = open_file(&path)?;
@@ -168,6 +184,12 @@ fn write_file(root: &Path, key: &str, body: &Body<'_>) -> Step<()> {
         .and_then(|mut file| io::copy(&mut from, &mut file).and_then(|_| file.sync_data()))
         .and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| Ended::io("write", &path, &error))
+}
+
+/// A folder that only its owner can use, and those above it.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// A new, empty file that only its owner can read.

@@ -1,13 +1,12 @@
 //! The plan phase: `init`, `plan`, `show`, store.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::mem;
 
 use yuba_core::attempt::AttemptReport;
 use yuba_core::drift::DriftReport;
-use yuba_core::id::FileDigest;
+use yuba_core::id::{ContentDigest, FileDigest};
 use yuba_core::job::{BeforePlan, attempt_prefix, object, state_import_object};
 use yuba_core::plan::digest::{DigestContext, content_digest};
 use yuba_core::plan::render::{self, View};
@@ -17,7 +16,6 @@ use yuba_core::run::{FailureClass, RunKind};
 use crate::attempt::{Attempt, Engine, Said};
 use crate::backend::Backend;
 use crate::classify;
-use crate::code;
 use crate::ended::{Ended, Step};
 use crate::hide;
 use crate::inputs::Inputs;
@@ -63,6 +61,7 @@ async fn push(engine: &Engine<'_>, workspace: &Workspace, key: &str) -> Step<()>
         stored.ok_or_else(|| Ended::failed(FailureClass::Refused, format!("there is no {key} to push")))?;
     let file = workspace.beside("pushed.tfstate");
     planfile::copy(stored, &file)?;
+    workspace.lend(&file)?;
     engine.text("push", &["state".as_ref(), "push".as_ref(), file.as_os_str()]).await
 }
 
@@ -73,22 +72,21 @@ struct Made {
 }
 
 async fn make(engine: &Engine<'_>, workspace: &Workspace, prepared: &Prepared) -> Step<Made> {
-    let written = workspace.beside("engine.tfplan");
-    let said = engine.json("plan", &arguments(engine.attempt, &written.into_os_string(), prepared)).await?;
+    let written = workspace.written_plan();
+    let said = engine.json("plan", &arguments(engine.attempt, written.as_os_str(), prepared)).await?;
     engine.not_interrupted(&said.exit)?;
     let Said { exit, diagnostics, version } = said;
     if !matches!(exit.code, Some(0 | 2)) {
         return Err(classify::failure(&diagnostics, &exit, "plan"));
     }
     let version = version.ok_or_else(|| Ended::transient("the engine did not say its version"))?;
-    let written = workspace.beside("engine.tfplan");
-    let from = File::open(&written).map_err(|error| Ended::io("read", &written, &error))?;
+    let from = workspace.open(&written)?.ok_or_else(|| Ended::transient("the engine wrote no plan file"))?;
     let file = planfile::copy(from, &workspace.beside(object::PLAN))?;
     fs::remove_file(&written).map_err(|error| Ended::io("remove", &written, &error))?;
     Ok(Made { version, file })
 }
 
-fn arguments(attempt: &Attempt, out: &OsString, prepared: &Prepared) -> Vec<OsString> {
+fn arguments(attempt: &Attempt, out: &OsStr, prepared: &Prepared) -> Vec<OsString> {
     let mut out_argument = OsString::from("-out=");
     out_argument.push(out);
     let mut arguments: Vec<OsString> =
@@ -111,12 +109,13 @@ async fn store(
     let attempt = engine.attempt;
     attempt.progress.step("show");
     let (copy, redacted) = (workspace.beside(object::PLAN), workspace.beside(object::PLAN_JSON));
+    workspace.lend(&copy)?;
     let mut shown = show(&engine.place, &copy, &redacted, attempt.log.masker()).await?;
     attempt.log.learn(mem::take(&mut shown.secrets))?;
     if shown.plan.summary.errored {
         return Err(Ended::transient("the plan is not complete"));
     }
-    let locked = code::locked_providers(workspace.module());
+    let locked = workspace.locked_providers()?;
     for (address, version) in &mut shown.plan.summary.providers {
         *version = locked.get(address).map(|provider| provider.version.clone());
     }
@@ -126,7 +125,20 @@ async fn store(
         String::new()
     });
     prepare::note_engine(engine, workspace, &made.version)?;
-    let report = report(engine, &shown, &prepared, made, &lineage)?;
+    let inputs = Inputs {
+        job: &attempt.job,
+        values: &attempt.values,
+        workspace,
+        files: &prepared.files,
+        tool: engine.found.tool,
+        version: &made.version,
+        digest_key: &attempt.digest_key,
+    }
+    .digest()?;
+    let providers = &shown.plan.summary.providers;
+    let of_what = DigestContext { inputs: &inputs, providers, lineage: &lineage };
+    let content = content_digest(&shown.plan.changes, &of_what);
+    let report = report(engine, &shown, &prepared, (made, content));
     hide::summary(&mut shown.plan.summary, &attempt.log.masker());
     let summary =
         serde_json::to_vec(&shown.plan.summary).map_err(|error| Ended::transient(error.to_string()))?;
@@ -146,24 +158,13 @@ fn report(
     engine: &Engine<'_>,
     shown: &Shown,
     prepared: &Prepared,
-    made: Made,
-    lineage: &str,
-) -> Step<PlanReport> {
+    (made, content): (Made, ContentDigest),
+) -> PlanReport {
     let attempt = engine.attempt;
-    let inputs = Inputs {
-        job: &attempt.job,
-        values: &attempt.values,
-        files: &prepared.files,
-        tool: engine.found.tool,
-        version: &made.version,
-        digest_key: &attempt.digest_key,
-    };
     let summary = &shown.plan.summary;
-    let providers: &BTreeMap<_, _> = &summary.providers;
-    let context = DigestContext { inputs: &inputs.digest()?, providers, lineage };
-    Ok(PlanReport {
+    PlanReport {
         plan_id: attempt.job.revision.plan_id(),
-        content: content_digest(&shown.plan.changes, &context),
+        content,
         file: made.file,
         counts: summary.counts,
         has_changes: summary.has_changes,
@@ -175,7 +176,7 @@ fn report(
         notices: prepared.notices.clone(),
         drifted: !summary.drift.is_empty(),
         remediation_refused: remediation_refused(attempt, summary),
-    })
+    }
 }
 
 /// Why Yuba may not put the drift right by itself.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::code;
 use crate::ended::{Ended, Step};
 use crate::engine::command::PATIENCE;
 use crate::engine::{Found, Place, find};
+use crate::objects::private_file;
 use crate::providers::ProviderCache;
 use crate::variables;
 use crate::workspace::Workspace;
@@ -42,6 +44,9 @@ pub(crate) async fn for_plan<'a>(
     let tool = choice.engine.tool;
     let in_code = code::backend(workspace.module(), tool);
     let backend = backend::write(workspace.module(), spec, in_code, attempt.local_state.as_deref())?;
+    if backend == Backend::Nobody {
+        workspace.make_state_folder()?;
+    }
     variables::write(workspace.module(), &spec.vars, &attempt.values)?;
     let files = variables::files(&workspace.tree(), &spec.tf_vars_files)?;
     let notices: Vec<String> = workspace.notices().iter().cloned().chain(choice.notice).collect();
@@ -81,46 +86,60 @@ pub(crate) fn note_engine(engine: &Engine<'_>, workspace: &Workspace, version: &
     let planner = Planner { tool: found.tool, path: found.path.clone(), version: version.to_owned() };
     let path = workspace.data().join(ENGINE_FILE);
     let text = serde_json::to_vec(&planner).map_err(|error| Ended::transient(error.to_string()))?;
-    fs::write(&path, text).map_err(|error| Ended::io("write", &path, &error))
+    // Where the engine has put something in this place, a link for one, that goes.
+    let written = remove_file(&path)
+        .and_then(|()| private_file(&path))
+        .and_then(|mut file| file.write_all(&text))
+        .and_then(|()| engine.attempt.user.give(&path));
+    written.map_err(|error| Ended::io("write", &path, &error))
+}
+
+fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Engine<'a> {
     let place = Place {
         program: found.path.clone(),
         directory: workspace.module().to_owned(),
-        environment: environment(&attempt.environment, workspace, attempt.provider_cache.is_some()),
+        environment: environment(attempt, workspace),
         interrupt: attempt.interrupt.clone(),
         processes: attempt.processes,
+        user: attempt.user,
         patience: PATIENCE,
     };
     Engine { found, place, attempt }
 }
 
-fn environment(
-    inherited: &BTreeMap<String, String>,
-    workspace: &Workspace,
-    with_cache: bool,
-) -> BTreeMap<String, String> {
+fn environment(attempt: &Attempt, workspace: &Workspace) -> BTreeMap<String, String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let mut environment = inherited.clone();
+    let mut environment = attempt.environment.clone();
     let mut set = |name: &str, value: String| environment.insert(name.to_owned(), value);
     set("TF_IN_AUTOMATION", "1".to_owned());
     set("TF_INPUT", "0".to_owned());
     set("TF_DATA_DIR", text(&workspace.data()));
     set("CHECKPOINT_DISABLE", "1".to_owned());
-    if with_cache {
+    if let Some(temporary) = workspace.temporary() {
+        set("TMPDIR", text(temporary));
+        set("HOME", text(temporary));
+    }
+    if attempt.provider_cache.is_some() {
         set("TF_PLUGIN_CACHE_DIR", text(&workspace.providers()));
     }
     environment
 }
 
 /// `init` for a plan, and the workspace.
-pub(crate) async fn init(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
+pub(crate) async fn init(engine: &Engine<'_>, workspace: &mut Workspace) -> Step<()> {
     let attempt = engine.attempt;
-    let cache = ProviderCache::new(attempt.provider_cache.as_deref(), workspace.providers());
-    cache.lend(&code::locked_providers(workspace.module()));
+    let cache = ProviderCache::new(attempt.provider_cache.as_deref(), workspace.providers(), attempt.user);
+    cache.lend(&workspace.locked_providers()?);
+    workspace.give()?;
     engine.text("init", &["init", "-input=false", "-no-color"]).await?;
-    cache.take(&code::locked_providers(workspace.module()));
+    cache.take(&workspace.locked_providers()?);
     let name = attempt.job.spec.workspace.as_str();
     if name == "default" {
         return Ok(());
@@ -129,9 +148,11 @@ pub(crate) async fn init(engine: &Engine<'_>, workspace: &Workspace) -> Step<()>
 }
 
 /// `init` for an apply: the providers that the plan's lock file pins, nothing else.
-pub(crate) async fn reinit(engine: &Engine<'_>, workspace: &Workspace) -> Step<()> {
-    let cache = ProviderCache::new(engine.attempt.provider_cache.as_deref(), workspace.providers());
-    cache.lend(&code::locked_providers(workspace.module()));
+pub(crate) async fn reinit(engine: &Engine<'_>, workspace: &mut Workspace) -> Step<()> {
+    let attempt = engine.attempt;
+    let cache = ProviderCache::new(attempt.provider_cache.as_deref(), workspace.providers(), attempt.user);
+    cache.lend(&workspace.locked_providers()?);
+    workspace.give()?;
     let arguments = ["init", "-input=false", "-no-color", "-get=false", "-lockfile=readonly"];
     engine.text("init", &arguments).await
 }

@@ -7,6 +7,9 @@
 //! takes them as they are and never writes to them. After `init` the packages that it downloaded are moved into the
 //! shared place, under their checksum, by one rename. Nothing there is ever changed.
 //!
+//! Where the engine runs as another user, a package is taken only if it has the checksum under which it is kept, and is root's
+//! from then on: no stack can put a provider in another one's way. Engines check that checksum too before they use a package.
+//!
 //! A module without a lock file downloads its providers for each plan; its apply uses the plan's lock file.
 
 use std::collections::BTreeMap;
@@ -16,18 +19,21 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::code::LockedProvider;
+use crate::package;
+use crate::user::EngineUser;
 
 /// The shared place and an attempt's own cache directory.
 #[derive(Debug)]
 pub(crate) struct ProviderCache<'a> {
     shared: Option<&'a Path>,
     own: PathBuf,
+    user: EngineUser,
 }
 
 impl<'a> ProviderCache<'a> {
     /// A cache; without a shared place nothing is kept.
-    pub(crate) fn new(shared: Option<&'a Path>, own: PathBuf) -> Self {
-        Self { shared, own }
+    pub(crate) fn new(shared: Option<&'a Path>, own: PathBuf, user: EngineUser) -> Self {
+        Self { shared, own, user }
     }
 
     /// Lends the packages that the lock file pins. One that cannot be lent is downloaded.
@@ -54,10 +60,43 @@ impl<'a> ProviderCache<'a> {
             let (Some(hash), None) = (hashes.next(), hashes.next()) else { continue };
             let place = Path::new(address).join(&provider.version);
             let kept = shared.join(&place).join(folder_of(hash));
-            if let Err(error) = move_packages(&self.own.join(&place), &kept) {
+            if let Err(error) = self.move_packages(&place, &kept, hash) {
                 tracing::warn!(%error, address, "a downloaded provider could not be kept");
             }
         }
+    }
+
+    /// Makes a package that another user wrote root's, if it is what it is to be kept as.
+    fn settle(&self, package: &Path, hash: &str) -> io::Result<()> {
+        if self.user == EngineUser::Ours {
+            return Ok(());
+        }
+        if package::checksum(package)? != hash {
+            return Err(io::Error::other(format!("{} does not have the checksum {hash}", package.display())));
+        }
+        package::settle(package)
+    }
+
+    /// Moves every package that lies in the own place itself to `kept`, and links it back.
+    fn move_packages(&self, place: &Path, kept: &Path, hash: &str) -> io::Result<()> {
+        let own = self.own.join(place);
+        // Reached through a link, it would be another's place.
+        if !own.is_dir() || fs::canonicalize(&own)? != fs::canonicalize(&self.own)?.join(place) {
+            return Ok(());
+        }
+        for package in fs::read_dir(&own)? {
+            let package = package?;
+            let target = kept.join(package.file_name());
+            // Where another attempt was faster its package stays, and this one serves its own attempt.
+            if !package.file_type()?.is_dir() || target.exists() {
+                continue;
+            }
+            self.settle(&package.path(), hash)?;
+            fs::create_dir_all(kept)?;
+            fs::rename(package.path(), &target)?;
+            symlink(&target, package.path())?;
+        }
+        Ok(())
     }
 }
 
@@ -70,25 +109,6 @@ fn link_packages(kept: &Path, own: &Path) -> io::Result<()> {
     for package in fs::read_dir(kept)? {
         let package = package?;
         symlink(package.path(), own.join(package.file_name()))?;
-    }
-    Ok(())
-}
-
-/// Moves every package that lies in `own` itself to `kept`, and links it back.
-fn move_packages(own: &Path, kept: &Path) -> io::Result<()> {
-    if !own.is_dir() {
-        return Ok(());
-    }
-    for package in fs::read_dir(own)? {
-        let package = package?;
-        let target = kept.join(package.file_name());
-        // Where another attempt was faster its package stays, and this one serves its own attempt.
-        if !package.file_type()?.is_dir() || target.exists() {
-            continue;
-        }
-        fs::create_dir_all(kept)?;
-        fs::rename(package.path(), &target)?;
-        symlink(&target, package.path())?;
     }
     Ok(())
 }
@@ -115,16 +135,39 @@ mod tests {
             let own = tempfile::tempdir().unwrap();
             fs::create_dir_all(own.path().join(package)).unwrap();
             fs::write(own.path().join(package).join("provider"), content).unwrap();
-            let cache = ProviderCache::new(Some(shared.path()), own.path().to_owned());
+            let cache = ProviderCache::new(Some(shared.path()), own.path().to_owned(), EngineUser::Ours);
             cache.take(&locked(&["h1:x/y=", "zh:z"]));
             assert_eq!(fs::read_to_string(own.path().join(package).join("provider")).unwrap(), content);
         }
         let lent = |hash: &str| {
             let own = tempfile::tempdir().unwrap();
-            ProviderCache::new(Some(shared.path()), own.path().to_owned()).lend(&locked(&[hash]));
+            ProviderCache::new(Some(shared.path()), own.path().to_owned(), EngineUser::Ours)
+                .lend(&locked(&[hash]));
             fs::read_to_string(own.path().join(package).join("provider")).ok()
         };
         assert_eq!(lent("h1:x/y="), Some("first".to_owned()));
         assert_eq!(lent("h1:other"), None);
+    }
+
+    #[test]
+    fn a_package_that_another_user_made_is_kept_under_its_true_checksum_alone() {
+        let shared = tempfile::tempdir().unwrap();
+        let package = Path::new("host/a/b/1.0.0/linux_amd64");
+        let offer = |content: &str, hash: &str| {
+            let own = tempfile::tempdir().unwrap();
+            fs::create_dir_all(own.path().join(package)).unwrap();
+            fs::write(own.path().join(package).join("provider"), content).unwrap();
+            let user = EngineUser::Own { id: 0x7000_0009, setpriv: "" };
+            ProviderCache::new(Some(shared.path()), own.path().to_owned(), user).take(&locked(&[hash]));
+        };
+        // Of a package whose file `provider` holds `good`, by `sha256sum`.
+        let true_one = "h1:0hxsU8d2Je6c9m2TMYnuQ6M70segozb6G+stdQ9+b8Y=";
+        offer("evil", true_one);
+        let kept = |hash: &str| {
+            shared.path().join("host/a/b/1.0.0").join(folder_of(hash)).join("linux_amd64/provider")
+        };
+        assert!(!kept(true_one).exists());
+        offer("good", true_one);
+        assert_eq!(fs::read_to_string(kept(true_one)).unwrap(), "good");
     }
 }

@@ -9,7 +9,10 @@ use yuba_core::attempt::AttemptReport;
 use yuba_core::id::{AttemptId, Phase};
 use yuba_core::job::object;
 use yuba_core::run::{Failure, FailureClass};
-use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, ReportRequest};
+use yuba_core::task::{
+    ClaimAnswer, ClaimRequest, CredentialsAnswer, CredentialsRequest, Heartbeat, HeartbeatAnswer,
+    ReportRequest,
+};
 
 use crate::apply::apply;
 use crate::attempt::{Attempt, Track};
@@ -40,6 +43,12 @@ struct Patience {
 
 /// How often the server hears of the attempt.
 const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// How long new credentials are asked for at a stretch.
+const RENEWAL_PATIENCE: Duration = Duration::from_mins(10);
+
+/// The shortest time between two renewals.
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
 
 /// Exit code where nothing was claimed, or what was done could not be reported.
 const UNREPORTED: u8 = 1;
@@ -118,6 +127,7 @@ async fn attend(server: &Server, token: &SecretString, attempt: &Attempt) -> Att
     let outcome = tokio::select! {
         outcome = phase(attempt) => outcome,
         () = beat(server, token, attempt.job.attempt, &attempt.progress, interrupt) => Err(Ended::Interrupted),
+        () = renew(server, token, attempt) => Err(Ended::Interrupted),
     };
     bound.abort();
     pieces.abort();
@@ -139,14 +149,37 @@ async fn phase(attempt: &Attempt) -> Step<AttemptReport> {
     if let Err(not_done) = attempt.processes.adopt() {
         attempt.log.line(&format!("Notice: {not_done}"));
     }
-    let mut workspace = Workspace::prepare(&attempt.work, &attempt.job, &attempt.objects)?;
+    let mut workspace = Workspace::prepare(attempt)?;
     let outcome = match attempt.job.attempt.phase {
         Phase::Plan => plan(attempt, &mut workspace).await,
         Phase::Apply => apply(attempt, &mut workspace).await,
     };
-    let ended = attempt.processes.end().await;
-    workspace.remove();
-    ended.and(outcome)
+    let ended = attempt.user.end().await;
+    let ended = attempt.processes.end().await.and(ended);
+    let taken = workspace.remove();
+    ended.and(taken).and(outcome)
+}
+
+/// Gets new credentials before those that there are end; never ends.
+async fn renew(server: &Server, token: &SecretString, attempt: &Attempt) {
+    let request = CredentialsRequest { schema: 1, attempt: attempt.job.attempt };
+    let mut lease = attempt.lease;
+    while let Some(held) = lease {
+        tokio::time::sleep(held.renew_after.to_std().max(SHORTEST_LEASE)).await;
+        let asked = server.insist("/tasks/credentials", token, &request, RENEWAL_PATIENCE);
+        match asked.await {
+            Ok::<CredentialsAnswer, _>(answer) => {
+                lease = answer.lease;
+                if attempt.renew(&answer).is_err() {
+                    attempt.log.line("Notice: new credentials are too large to mask; the old ones end.");
+                }
+            }
+            Err(ServerError::Away(why)) => tracing::warn!(why, "credentials could not be renewed; trying on"),
+            // The heartbeat hears the same, and ends the attempt.
+            Err(ServerError::Refused { .. } | ServerError::Gone(_)) => lease = None,
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 /// Tells the server how far the attempt is; never ends.

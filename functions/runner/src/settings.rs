@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 use yuba_core::id::AttemptId;
-use yuba_core::task::environment as names;
+use yuba_core::task::{Isolation, environment as names};
 
 use crate::engine::descendants::Processes;
 use crate::objects::OpenBucket;
@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) ambient: BTreeMap<String, String>,
     /// How a bucket is opened, where this runner opens one.
     pub(crate) buckets: Option<OpenBucket>,
+    /// Whether the engine runs as another user.
+    pub(crate) isolation: Isolation,
 }
 
 /// Where `tasks` is reached.
@@ -44,6 +46,29 @@ pub(crate) enum Address {
 pub(crate) struct SettingsError {
     problems: Vec<String>,
 }
+
+/// Names and beginnings of names that an isolated engine inherits: what says where things are, and no more. All else that it
+/// gets comes with the claim.
+const INHERITED_APART: [&str; 18] = [
+    "PATH",
+    "LANG",
+    "LC_",
+    "TZ",
+    "SSL_CERT_",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_CA_BUNDLE",
+    "AWS_USE_",
+    "TF_CLI_CONFIG_FILE",
+    "TF_REGISTRY_",
+    "TF_TOKEN_",
+];
 
 /// Names and beginnings of names that an engine does not inherit: Yuba's own, and what would change a plan without
 /// being an input of it.
@@ -79,13 +104,14 @@ impl Settings {
             Some(path) => Address::File(path.into()),
             None => Address::Fixed(get(names::URL)),
         };
+        let isolation = isolation(environment, buckets).map_err(|problem| problems.push(problem));
         let attempt = attempt.parse::<AttemptId>().map_err(|error| {
             if !attempt.is_empty() {
                 problems.push(format!("{}: {error}", names::ATTEMPT));
             }
         });
-        match attempt {
-            Ok(attempt) if problems.is_empty() => {
+        match (attempt, isolation) {
+            (Ok(attempt), Ok(isolation)) if problems.is_empty() => {
                 let ambient = inherited(environment);
                 Ok(Self {
                     address,
@@ -95,6 +121,7 @@ impl Settings {
                     processes,
                     ambient,
                     buckets,
+                    isolation,
                 })
             }
             _ => Err(SettingsError { problems }),
@@ -103,12 +130,29 @@ impl Settings {
 }
 
 fn inherited(environment: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let kept = |name: &str| !NOT_INHERITED.iter().any(|refused| name.starts_with(refused));
-    environment
-        .iter()
-        .filter(|(name, _)| kept(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    let mut kept = environment.clone();
+    kept.retain(|name, _| !NOT_INHERITED.iter().any(|refused| name.starts_with(refused)));
+    kept
+}
+
+/// Leaves of what an engine inherits what an isolated one does.
+pub(crate) fn inherited_apart(mut ambient: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    ambient.retain(|name, _| INHERITED_APART.iter().any(|kept| name.starts_with(kept)));
+    ambient
+}
+
+/// Who opens a bucket has credentials of its own to keep, and isolates always.
+fn isolation(
+    environment: &BTreeMap<String, String>,
+    buckets: Option<OpenBucket>,
+) -> Result<Isolation, String> {
+    match (environment.get(names::ISOLATION).map(String::as_str), buckets) {
+        (None | Some(""), None) => Ok(Isolation::WhereRoot),
+        (None | Some(""), Some(_)) => Ok(Isolation::Always),
+        (Some("never"), None) => Ok(Isolation::Never),
+        (Some("never"), Some(_)) => Err(format!("{}: never is for `yuba serve` alone", names::ISOLATION)),
+        (Some(other), _) => Err(format!("{}: `{other}` is not `never`", names::ISOLATION)),
+    }
 }
 
 #[cfg(test)]
@@ -128,6 +172,35 @@ mod tests {
             "the runner cannot start: YUBA_TASK_TOKEN is not set; YUBA_WORK is not set; YUBA_TASKS_URL is not set; \
              YUBA_ATTEMPT: `x` is not an attempt id of the form `<run>-plan-1`"
         );
+    }
+
+    #[test]
+    fn an_isolated_engine_inherits_nothing_of_the_tasks_own_rights() {
+        let all = environment(&[
+            ("PATH", "/bin"),
+            ("AWS_REGION", "eu-1"),
+            ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x"),
+            ("AWS_ACCESS_KEY_ID", "x"),
+            ("ECS_CONTAINER_METADATA_URI_V4", "http://169.254.170.2/v4/x"),
+            ("HOME", "/root"),
+            ("YUBA_TASK_TOKEN", "t"),
+        ]);
+        let kept: Vec<String> = inherited_apart(inherited(&all)).into_keys().collect();
+        assert_eq!(kept, ["AWS_REGION", "PATH"]);
+    }
+
+    #[test]
+    fn isolation_is_given_up_by_name_alone_and_never_beside_a_bucket() {
+        let bucket: OpenBucket = |_| panic!("nothing is opened");
+        let said = |value: &str, buckets| isolation(&environment(&[("YUBA_ISOLATION", value)]), buckets);
+        assert_eq!(said("", None), Ok(Isolation::WhereRoot));
+        assert_eq!(said("never", None), Ok(Isolation::Never));
+        assert_eq!(said("", Some(bucket)), Ok(Isolation::Always));
+        assert_eq!(
+            said("never", Some(bucket)).unwrap_err(),
+            "YUBA_ISOLATION: never is for `yuba serve` alone"
+        );
+        assert_eq!(said("no", None).unwrap_err(), "YUBA_ISOLATION: `no` is not `never`");
     }
 
     #[test]

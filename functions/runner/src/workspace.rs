@@ -8,26 +8,34 @@
 //!   plan.tfplan  Yuba's copy of the plan file
 //! ```
 //!
+//! Where the engine is another user, `tree`, `data` and `providers` are its own. The directory itself and what else lies in it
+//! are root's: the engine's user passes it, reads the plan file, and changes neither; no other attempt's user passes it.
+//!
 //! What plan leaves behind is packed as an overlay: the names of the artifact's files that are gone, the files in `tree`
 //! that changed since the artifact was unpacked, and `data` without the providers. Apply unpacks the artifact, takes away
 //! what was gone, and unpacks the overlay: the tree is then what it was after plan.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, Read as _, Seek as _};
 use std::iter;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
 use walkdir::{DirEntry, WalkDir};
 use yuba_core::artifact::ArtifactReport;
 use yuba_core::job::{Job, artifact_object, artifact_report_object};
 use yuba_core::run::FailureClass;
 
 use crate::archive::{UnpackError, damage, first, leaves, pack, unpack};
+use crate::attempt::Attempt;
+use crate::code::{self, LOCK_FILE, LockedProvider};
 use crate::ended::{Ended, Step};
-use crate::objects::{Objects, private_file};
+use crate::objects::{Objects, private_file, private_folder};
+use crate::user::{self, EngineUser};
 
 /// The overlay's first entry: names of the artifact's entries that plan took away, with zero bytes between them.
 const GONE: &str = "gone";
@@ -37,6 +45,15 @@ const GONE: &str = "gone";
 pub(crate) struct Workspace {
     root: PathBuf,
     module: PathBuf,
+    /// Whose `tree`, `data` and `providers` are.
+    user: EngineUser,
+    /// Whether they are handed over. Before, no process of this user has run, and what was unpacked holds no link that leads
+    /// out.
+    given: bool,
+    /// This user's home, and directory for temporary files, where it is not the runner's.
+    temporary: Option<TempDir>,
+    /// The folder of the state that the installation keeps for the stack.
+    state: Option<PathBuf>,
     /// What people should know of the artifact.
     notices: Vec<String>,
     /// What the artifact holds, in its order: a folder before what lies in it.
@@ -48,13 +65,26 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Makes the directory anew and unpacks the artifact into it. An attempt is fenced by its claim, so whatever lies
     /// there is left over.
-    pub(crate) fn prepare(work: &Path, job: &Job, objects: &Objects) -> Step<Self> {
-        let root = work.join(job.stack.to_string()).join(job.attempt.run.to_string());
+    pub(crate) fn prepare(attempt: &Attempt) -> Step<Self> {
+        let Attempt { work, job, objects, user, .. } = attempt;
+        let stack = work.join(job.stack.to_string());
+        let root = stack.join(job.attempt.run.to_string());
         remove(&root).map_err(|error| Ended::io("clear", &root, &error))?;
         let root = make(&root)?;
+        for (path, passed) in
+            [(work, user.let_pass(work)), (&stack, user.let_pass(&stack)), (&root, user.lend(&root))]
+        {
+            passed.map_err(|error| Ended::io("open to the engine's user", path, &error))?;
+        }
+        let temporary = user::scratch(*user)
+            .map_err(|error| Ended::io("make a directory in", Path::new("/tmp"), &error))?;
         let mut workspace = Self {
             module: root.join("tree"),
             root,
+            user: *user,
+            given: false,
+            temporary,
+            state: attempt.local_state.as_ref().and_then(|file| Some(Path::new(file).parent()?.to_owned())),
             notices: left_out(job, objects)?,
             packed: Vec::new(),
             unpacked: (0, 0),
@@ -71,6 +101,60 @@ impl Workspace {
         workspace.packed = packed.into_iter().filter_map(kind).map(|(kind, path)| (path, kind)).collect();
         workspace.unpacked = workspace.mark()?;
         Ok(workspace)
+    }
+
+    /// Makes the folder of the state that the installation keeps for the stack.
+    pub(crate) fn make_state_folder(&self) -> Step<()> {
+        let Some(folder) = &self.state else { return Ok(()) };
+        let above = folder.parent().unwrap_or(folder);
+        let made = private_folder(folder).and_then(|()| self.user.let_pass(above));
+        made.map_err(|error| Ended::io("make", folder, &error))
+    }
+
+    /// Hands over to the engine's user what it works in. From then on what lies there is read by [`Workspace::open`] alone.
+    pub(crate) fn give(&mut self) -> Step<()> {
+        self.given = true;
+        let state = self.state.iter().filter(|folder| folder.exists()).cloned();
+        for folder in [self.tree(), self.data(), self.providers()].into_iter().chain(state) {
+            let given = self.user.give(&folder);
+            given.map_err(|error| Ended::io("give to the engine's user", &folder, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Lets the engine read a file of Yuba's.
+    pub(crate) fn lend(&self, file: &Path) -> Step<()> {
+        self.user.lend(file).map_err(|error| Ended::io("lend to the engine's user", file, &error))
+    }
+
+    /// Opens a file that the engine may have written; `None` where there is none.
+    pub(crate) fn open(&self, path: &Path) -> Step<Option<File>> {
+        let user = if self.given { self.user } else { EngineUser::Ours };
+        user.open(&self.root, path).map_err(|error| Ended::io("read", path, &error))
+    }
+
+    /// Reads such a file.
+    pub(crate) fn read(&self, path: &Path) -> Step<Option<Vec<u8>>> {
+        let Some(mut file) = self.open(path)? else { return Ok(None) };
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(|error| Ended::io("read", path, &error))?;
+        Ok(Some(content))
+    }
+
+    /// The providers that the root module's lock file pins.
+    pub(crate) fn locked_providers(&self) -> Step<BTreeMap<String, LockedProvider>> {
+        let content = self.read(&self.module.join(LOCK_FILE))?.unwrap_or_default();
+        Ok(code::locked_providers(&String::from_utf8_lossy(&content)))
+    }
+
+    /// The home of the engine's user, where it is not the runner's.
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_ref().map(TempDir::path)
+    }
+
+    /// Where the engine writes the plan file.
+    pub(crate) fn written_plan(&self) -> PathBuf {
+        self.data().join("engine.tfplan")
     }
 
     /// What people should know of the artifact.
@@ -169,17 +253,21 @@ impl Workspace {
         if meta.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) }
     }
 
-    /// Removes the directory.
-    pub(crate) fn remove(self) {
+    /// Removes the directory, and takes back the state that was given.
+    pub(crate) fn remove(self) -> Step<()> {
         if let Err(error) = remove(&self.root) {
             tracing::warn!(path = %self.root.display(), %error, "a work directory could not be removed");
         }
+        let Some(state) = self.state.as_ref().filter(|folder| folder.exists()) else { return Ok(()) };
+        self.user.take_back(state).map_err(|error| Ended::io("take back", state, &error))
     }
 
     fn overlay(&self) -> io::Result<Vec<PathBuf>> {
         let providers = self.data().join("providers");
         let data = WalkDir::new(self.data()).into_iter().filter_entry(|entry| entry.path() != providers);
-        let data = data.map(|entry| entry.map(DirEntry::into_path));
+        let data = data.filter_map(|entry| {
+            entry.map(|entry| self.is_packed(&entry).then(|| entry.into_path())).transpose()
+        });
         let tree = WalkDir::new(self.tree()).min_depth(1).into_iter().filter_map(|entry| {
             entry.map(|entry| self.is_new(&entry).then(|| entry.into_path())).transpose()
         });
@@ -189,9 +277,14 @@ impl Workspace {
     /// Whether an entry was made or changed after the artifact was unpacked. A file changed in the same tick counts,
     /// so one too many may be packed, never one too few.
     fn is_new(&self, entry: &DirEntry) -> bool {
-        let is_regular =
-            entry.file_type().is_file() || entry.file_type().is_symlink() || entry.file_type().is_dir();
-        is_regular && entry.metadata().is_ok_and(|meta| changed(&meta) >= self.unpacked)
+        self.is_packed(entry) && entry.metadata().is_ok_and(|meta| changed(&meta) >= self.unpacked)
+    }
+
+    /// Whether an entry can be packed, and is the engine's: not a name that it gave to another user's file.
+    fn is_packed(&self, entry: &DirEntry) -> bool {
+        let kind = entry.file_type();
+        let is_regular = kind.is_file() || kind.is_symlink() || kind.is_dir();
+        is_regular && entry.metadata().is_ok_and(|meta| self.user.owns(&meta))
     }
 
     fn mark(&self) -> Step<(i64, i64)> {
@@ -233,8 +326,7 @@ fn changed(meta: &Metadata) -> (i64, i64) {
 }
 
 fn make(path: &Path) -> Step<PathBuf> {
-    let made =
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).and_then(|()| fs::canonicalize(path));
+    let made = private_folder(path).and_then(|()| fs::canonicalize(path));
     made.map_err(|error| Ended::io("make", path, &error))
 }
 

@@ -21,7 +21,9 @@ pub struct TaskSettings {
 impl TaskSettings {
     /// The state file that is kept under a stack's id.
     pub(crate) fn state_file(&self, kept_as: StackId) -> Option<PathBuf> {
-        self.local_state.as_ref().map(|directory| directory.join(format!("{kept_as}.tfstate")))
+        self.local_state
+            .as_ref()
+            .map(|directory| directory.join(kept_as.to_string()).join("terraform.tfstate"))
     }
 }
 

@@ -9,6 +9,7 @@ mod outside;
 mod private;
 mod queue;
 mod secrets;
+mod states;
 mod store;
 
 pub use blobs::LocalBlobs;

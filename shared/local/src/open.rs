@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::SecretString;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use yuba_core::id::{AttemptId, InstallationId};
+use yuba_core::task::Isolation;
 use yuba_ports::{PortError, Ports, Store};
 
 use crate::outside::{AmbientCredentials, LocalIds, StorePublisher, SystemClock};
 use crate::{
     Database, LauncherSettings, LocalBlobs, LocalLauncher, LocalQueue, LocalSecrets, LocalStore,
-    OpenDatabaseError, key, private,
+    OpenDatabaseError, key, private, states,
 };
 
 /// How the ports of one machine are set up.
@@ -27,6 +28,8 @@ pub struct LocalSettings {
     pub environment: BTreeMap<String, String>,
     /// How many tasks may run at once.
     pub tasks: usize,
+    /// Whether engines run as other users.
+    pub isolation: Isolation,
 }
 
 /// Where things lie in a data directory.
@@ -102,9 +105,13 @@ pub async fn open(directory: &Path, settings: LocalSettings) -> Result<(Ports, L
         let path = path.to_owned();
         move |source| OpenError::File { path, source }
     };
+    states::gather(&paths.state).map_err(at(&paths.state))?;
+    let database_file = paths.root.join("yuba.db");
+    private::make_file(&database_file).map_err(at(&database_file))?;
+    paths.let_engines_pass(settings.isolation)?;
     let key_file = paths.root.join("key");
     let key = key::read_or_make(&key_file).map_err(at(&key_file))?;
-    let database = Database::open(&paths.root.join("yuba.db"))?;
+    let database = Database::open(&database_file)?;
     let clock = Arc::new(SystemClock);
     let store: Arc<dyn Store> = Arc::new(LocalStore::new(database.clone()));
     let (stopped_sender, stopped) = unbounded_channel();
@@ -152,7 +159,21 @@ impl LocalPaths {
         })
     }
 
+    /// As root, engines run as other users, who reach by its name what is theirs: their work directory, their stack's state,
+    /// and providers. They can list none of these directories, and pass no other.
+    fn let_engines_pass(&self, isolation: Isolation) -> Result<(), OpenError> {
+        if isolation == Isolation::Never || !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        for path in [&self.root, &self.work, &self.state, &self.providers] {
+            let passed = fs::set_permissions(path, fs::Permissions::from_mode(0o711));
+            passed.map_err(|source| OpenError::File { path: path.clone(), source })?;
+        }
+        Ok(())
+    }
+
     fn launcher(&self, settings: LocalSettings) -> LauncherSettings {
+        let isolation = settings.isolation;
         LauncherSettings {
             program: settings.program,
             arguments: vec!["runner".to_owned()],
@@ -161,6 +182,7 @@ impl LocalPaths {
             directory: self.tasks.clone(),
             work: self.work.clone(),
             url_file: self.server_url.clone(),
+            isolation,
         }
     }
 }

@@ -11,7 +11,7 @@ use ulid::{Generator, Ulid};
 use yuba_core::event::Event;
 use yuba_core::time::Timestamp;
 use yuba_ports::records::put_any;
-use yuba_ports::{Clock, Credentials, Ids, PortError, Publisher, RoleSession, Store};
+use yuba_ports::{Assumed, Clock, Credentials, Ids, PortError, Publisher, RoleSession, Store};
 
 /// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,14 +55,14 @@ impl AmbientCredentials {
 
 #[async_trait]
 impl Credentials for AmbientCredentials {
-    async fn assume(&self, session: &RoleSession) -> Result<BTreeMap<String, SecretString>, PortError> {
+    async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError> {
         if let Some(role) = &session.role
             && !self.said.swap(true, Ordering::Relaxed)
         {
             tracing::warn!(stack = %session.stack, role, "roles are not assumed on one machine: engines run with the server's own credentials");
         }
         let secret = |(name, value): (&String, &String)| (name.clone(), SecretString::from(value.as_str()));
-        Ok(self.environment.iter().map(secret).collect())
+        Ok(Assumed { variables: self.environment.iter().map(secret).collect(), expire: None })
     }
 }
 

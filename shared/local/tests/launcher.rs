@@ -33,6 +33,7 @@ fn launcher(directory: &Path, script: &str) -> (LocalLauncher, UnboundedReceiver
         capacity: 2,
         directory: directory.to_owned(),
         work: directory.join("work"),
+        isolation: yuba_core::task::Isolation::WhereRoot,
         url_file: directory.join("server.url"),
     };
     (LocalLauncher::open(settings, sender).unwrap(), stopped)

@@ -19,4 +19,4 @@ pub use repository::Repository;
 pub use server::Server;
 pub use state_backend::{Refuses, StateBackend};
 pub use tasks::Task;
-pub use world::World;
+pub use world::{World, open_to_all};

@@ -25,6 +25,7 @@ pub struct World {
     /// The cloud.
     pub cloud: Cloud,
     server: Option<Server>,
+    isolation: &'static str,
     dir: TempDir,
 }
 
@@ -32,17 +33,23 @@ impl World {
     /// A repository with one source named `code`; nothing runs yet.
     pub fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory can be made");
+        open_to_all(dir.path(), 0o1777);
         let repository = Repository::new(dir.path());
         let cloud = Cloud::at(dir.path().join("cloud"));
-        std::fs::create_dir_all(cloud.dir()).expect("a directory can be made");
+        cloud.open().expect("a directory can be made");
         repository.write("flux/source.yaml", &source(&repository.url()));
-        Self { repository, cloud, server: None, dir }
+        Self { repository, cloud, server: None, isolation: "as-root", dir }
     }
 
     /// Adds a stack at `stacks/<name>` whose manifest has these further lines of its spec.
     pub fn stack(&self, name: &str, code: &str, spec: &str) {
         self.repository.write(&format!("stacks/{name}/main.tf"), &format!("{PROVIDER}{code}"));
         self.repository.write(&format!("flux/{name}.yaml"), &manifest(name, spec));
+    }
+
+    /// From now on servers run engines as they run themselves, also as root.
+    pub fn isolate_nothing(&mut self) {
+        self.isolation = "never";
     }
 
     /// Pushes what was written and starts the server on it.
@@ -58,7 +65,7 @@ impl World {
         self.server = Some(Server::start(
             self.dir.path(),
             &environment,
-            &["--manifests", &manifests, "--manifests-interval", "1s"],
+            &["--manifests", &manifests, "--manifests-interval", "1s", "--isolation", self.isolation],
         ));
     }
 
@@ -198,6 +205,11 @@ impl Default for World {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Lets every user use what a test makes: where tests are root, each engine is another user.
+pub fn open_to_all(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("files can be changed");
 }
 
 /// What every root module begins with.

@@ -1,8 +1,9 @@
 //! The cloud itself: one pretty-printed JSON file for each resource in a directory. Editing one is drift, deleting
 //! one is drift. Writes are atomic. Knows nothing of tofu, and nothing of what attributes mean.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -170,6 +171,7 @@ impl Cloud {
         line.push(b'\n');
         let mut file =
             OpenOptions::new().create(true).append(true).open(&path).map_err(io_error("open", &path))?;
+        open_to_all(&path, 0o666);
         file.write_all(&line).map_err(io_error("append to", &path))
     }
 }
@@ -200,11 +202,19 @@ fn write_beside(path: &Path, content: &[u8]) -> Result<PathBuf, CloudError> {
     let number = WRITES.fetch_add(1, Ordering::Relaxed);
     let temporary = path.with_extension(format!("{}-{number}.new", std::process::id()));
     fs::write(&temporary, content).map_err(io_error("write", &temporary))?;
+    open_to_all(&temporary, 0o666);
     Ok(temporary)
 }
 
 fn make_dir(path: &Path) -> Result<(), CloudError> {
-    fs::create_dir_all(path).map_err(io_error("make", path))
+    fs::create_dir_all(path).map_err(io_error("make", path))?;
+    open_to_all(path, 0o777);
+    Ok(())
+}
+
+/// A cloud knows no users: each engine that comes to it may be another one. What is another's is open already.
+fn open_to_all(path: &Path, mode: u32) {
+    let _ = fs::set_permissions(path, Permissions::from_mode(mode));
 }
 
 fn remove(path: &Path) -> Result<(), CloudError> {

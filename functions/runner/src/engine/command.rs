@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use super::descendants::Processes;
 use crate::ended::{Ended, Step};
 use crate::interrupt::Interrupt;
+use crate::user::EngineUser;
 
 /// How long an interrupted engine may take to save its state before it is killed.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(15);
@@ -45,6 +46,8 @@ pub(crate) struct Place {
     pub(crate) interrupt: Interrupt,
     /// What else this process runs.
     pub(crate) processes: Processes,
+    /// Whom it runs as.
+    pub(crate) user: EngineUser,
     /// How long it may take to end when it is interrupted; then it is killed.
     pub(crate) patience: Duration,
 }
@@ -76,6 +79,7 @@ pub(crate) struct Running {
     group: Option<Pid>,
     interrupt: Interrupt,
     processes: Processes,
+    user: EngineUser,
     patience: Duration,
 }
 
@@ -115,7 +119,7 @@ impl Place {
         if self.interrupt.reason().is_some() {
             return Err(Ended::Interrupted);
         }
-        let mut command = Command::new(&self.program);
+        let mut command = self.user.command(&self.program);
         command
             .args(arguments)
             .current_dir(&self.directory)
@@ -128,8 +132,9 @@ impl Place {
         #[expect(clippy::disallowed_methods, reason = "this is the module that bounds processes")]
         let child = command.spawn().map_err(|error| Ended::io("start", &self.program, &error))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let (interrupt, processes, patience) = (self.interrupt.clone(), self.processes, self.patience);
-        Ok(Running { child, manner: Manner::Once, group, interrupt, processes, patience })
+        let Self { processes, user, patience, .. } = *self;
+        let interrupt = self.interrupt.clone();
+        Ok(Running { child, manner: Manner::Once, group, interrupt, processes, user, patience })
     }
 }
 
@@ -149,7 +154,8 @@ impl Running {
             if let Some(group) = self.group {
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            self.processes.end().await.and(status)
+            let ended = self.user.end().await;
+            self.processes.end().await.and(ended).and(status)
         };
         let (status, stderr) = tokio::join!(status, keep(stderr));
         Ok(Exit { code: status?.code(), stderr })
@@ -250,6 +256,7 @@ mod tests {
             environment: [("PATH".to_owned(), env!("PATH").to_owned())].into(),
             interrupt: Interrupt::new(),
             processes: Processes::Shared,
+            user: EngineUser::Ours,
             patience,
         };
         let mut lines = Vec::new();

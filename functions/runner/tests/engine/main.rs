@@ -7,10 +7,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 use yuba_core::attempt::AttemptReport;
-use yuba_core::id::SecretName;
+use yuba_core::id::{AttemptId, Phase, SecretName};
 use yuba_core::run::{FailureClass, RunKind};
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::Span;
+use yuba_ports::Clock as _;
 
 use world::{World, files};
 
@@ -209,6 +210,48 @@ async fn an_apply_that_takes_too_long_is_interrupted() {
     world.timeout = Span::seconds(2);
     let AttemptReport::Failed(failure) = world.apply(plan, &report).await else { panic!("applied") };
     assert_eq!(failure.class, FailureClass::TimedOut, "{failure:#?}");
+}
+
+/// Asks for the role until it is told the second one, as clients of AWS do when the first one ends; prints what it was told.
+const ASKS: &str = r#"resource "terraform_data" "a" {
+  provisioner "local-exec" {
+    command = <<-EOT
+      [ -z "$AWS_SESSION_TOKEN$YUBA_TASK_TOKEN" ] || exit 8
+      ask() { curl -sf -H "Authorization: $1" "$AWS_CONTAINER_CREDENTIALS_FULL_URI"; }
+      ask "a guess" && exit 9
+      while :; do
+        told=$(ask "$AWS_CONTAINER_AUTHORIZATION_TOKEN") || exit 7
+        echo "told $told by $AWS_CONTAINER_AUTHORIZATION_TOKEN"
+        case $told in *'"Token":"the second'*) exit 0;; esac
+        sleep 0.1
+      done
+    EOT
+  }
+}
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_apply_that_outlives_its_first_credentials_goes_on() {
+    let mut world = World::new(ASKS).await;
+    let credentials = world.ports.credentials.clone();
+    for (name, value) in [("ACCESS_KEY_ID", "ASIA1"), ("SECRET_ACCESS_KEY", "the first secret")] {
+        credentials.set(&format!("AWS_{name}"), value);
+    }
+    credentials.set("AWS_SESSION_TOKEN", "the first token");
+    credentials.expire(world.ports.clock.now() + Span::seconds(2));
+    let (plan, report) = world.planned().await;
+    let before = credentials.sessions().len();
+    let renewed = async {
+        while credentials.sessions().len() < before + 2 {
+            tokio::task::yield_now().await;
+        }
+        credentials.set("AWS_SESSION_TOKEN", "the second token");
+    };
+    let (applied, ()) = tokio::join!(world.apply(plan, &report), renewed);
+    assert!(matches!(applied, AttemptReport::Applied { .. }), "{applied:#?}");
+    let log = world.object(AttemptId { phase: Phase::Apply, ..plan }, "log.txt");
+    assert!(log.contains(r#"told {"AccessKeyId":"(sensitive value)""#), "{log}");
+    assert!(!log.contains("first token") && !log.contains("second token"), "{log}");
 }
 
 /// `a` is made at once, `b` takes as long as a test lets it.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -35,13 +37,14 @@ pub(crate) struct World {
     pub(crate) timeout: Span,
     address: String,
     stack: StackId,
-    runs: u64,
 }
 
 impl World {
     /// A stack with this root module, in `stack/` of its repository.
     pub(crate) async fn new(code: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
+        // As root, the engine is another user, who passes here.
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o711)).unwrap();
         fs::create_dir_all(directory.path().join("code/stack")).unwrap();
         fs::write(directory.path().join("code/stack/main.tf"), code).unwrap();
         let ports = MemoryWorld::new();
@@ -57,7 +60,7 @@ impl World {
         let stack = StackId(Ulid::from_parts(1, 1));
         let environment = BTreeMap::from([("PATH".to_owned(), env!("PATH").to_owned())]);
         let timeout = Span::minutes(5);
-        Self { ports, directory, spec: spec(), environment, timeout, address, stack, runs: 0 }
+        Self { ports, directory, spec: spec(), environment, timeout, address, stack }
     }
 
     /// A path below the world's directory.
@@ -67,9 +70,7 @@ impl World {
 
     /// Runs a plan attempt of a new run and gives its id and report.
     pub(crate) async fn plan(&mut self, kind: RunKind) -> (AttemptId, AttemptReport) {
-        self.runs += 1;
-        let attempt =
-            AttemptId { run: RunId(Ulid::from_parts(2, self.runs.into())), phase: Phase::Plan, number: 1 };
+        let attempt = AttemptId { run: new_run(), phase: Phase::Plan, number: 1 };
         self.pack();
         let report = self.attempt(self.job(attempt, kind, None)).await;
         (attempt, report)
@@ -210,6 +211,13 @@ impl World {
         builder.append_dir_all("", self.path("code")).unwrap();
         fs::write(object, zstd::encode_all(builder.into_inner().unwrap().as_slice(), 1).unwrap()).unwrap();
     }
+}
+
+/// A run that no other test has: as root, each attempt's engine is a user of its own, by the attempt's id.
+fn new_run() -> RunId {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = u128::from(std::process::id()) << 32 | u128::from(RUNS.fetch_add(1, Ordering::Relaxed));
+    RunId(Ulid::from_parts(2, number))
 }
 
 fn tar_builder() -> tar::Builder<Vec<u8>> {

@@ -6,12 +6,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use tokio::runtime::Runtime;
 use tracing::Level;
 use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::manifest_root::ManifestRoot;
+use yuba_core::task::Isolation;
 use yuba_core::time::Span;
 
 use crate::done::Done;
@@ -42,9 +43,22 @@ pub(crate) struct Serve {
     /// A file with a secret that webhooks are signed with; several while one replaces another.
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Vec<PathBuf>,
+    /// Whether tofu and what it starts run as other users: as root they do, unless this is `never`.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    isolation: IsolationChoice,
     /// How the log, on standard error, is written.
     #[arg(long, value_enum, default_value_t, env = "YUBA_LOG_FORMAT")]
     log_format: LogFormat,
+}
+
+/// Whether engines are isolated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum IsolationChoice {
+    /// Where the server is root.
+    #[default]
+    AsRoot,
+    /// Never.
+    Never,
 }
 
 /// Serves until it is asked to stop.
@@ -80,6 +94,10 @@ impl Serve {
             webhook_secrets,
             program: std::env::current_exe().context("the path of this program cannot be found")?,
             environment: environment(),
+            isolation: match self.isolation {
+                IsolationChoice::AsRoot => Isolation::WhereRoot,
+                IsolationChoice::Never => Isolation::Never,
+            },
         })
     }
 }

@@ -27,13 +27,23 @@ pub(crate) fn write_addresses(
     write_private(url, &url_of(address)).with_context(|| format!("{} cannot be written", url.display()))
 }
 
-/// Says where it serves, what it found, and that nothing is isolated.
+/// Says where it serves, and what it found.
 pub(crate) fn greet(settings: &Settings, handles: &LocalHandles, address: SocketAddr) {
     let (url, data) = (url_of(address), handles.paths.root.display());
     tracing::info!(%url, %data, tasks = settings.tasks, manifests = settings.manifests.len(), "yuba serves");
     say_engine(settings);
     say_what_is_missing(settings);
-    tracing::warn!("nothing is isolated: code from Git runs as this user, with this user's credentials");
+}
+
+/// Says what code from Git can reach.
+pub(crate) fn say_isolation(is_isolated: bool) {
+    if is_isolated {
+        tracing::info!(
+            "code from Git runs as a user of its own for each attempt, with this server's environment"
+        );
+    } else {
+        tracing::warn!("nothing is isolated: code from Git runs as this user, with this user's credentials");
+    }
 }
 
 fn say_engine(settings: &Settings) {

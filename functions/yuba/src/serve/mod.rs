@@ -20,9 +20,11 @@ use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::task::Isolation;
 use yuba_core::time::Span;
 use yuba_local::LocalSettings;
 use yuba_ports::{Ports, QueueName};
+use yuba_runner::isolation_of;
 use yuba_source::SourceSettings;
 
 use explain::Explainer;
@@ -59,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) program: PathBuf,
     /// What tasks and engines inherit.
     pub(crate) environment: BTreeMap<String, String>,
+    /// Whether engines run as other users.
+    pub(crate) isolation: Isolation,
 }
 
 /// Serves until SIGTERM or Ctrl-C. Tasks are left running: the next server finds them.
@@ -67,14 +71,17 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
         program: settings.program.clone(),
         environment: settings.environment.clone(),
         tasks: settings.tasks,
+        isolation: settings.isolation,
     };
     let (ports, handles) = yuba_local::open(&settings.data, local).await?;
+    let is_isolated = isolation_of(settings.isolation, &handles.paths.work).map_err(anyhow::Error::msg)?;
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr().context("the address that is listened on is not known")?;
     announce::write_addresses(&handles, address, &settings.environment)?;
     announce::greet(&settings, &handles, address);
+    announce::say_isolation(is_isolated);
 
     let stopping = Stopping::on_signals()?;
     let mut work = JoinSet::new();

@@ -3,6 +3,9 @@
 //! The lock belongs to what was opened once and inherited since. `/proc/PID/fdinfo` tells, of each descriptor, the locks that
 //! are held through it (proc(5)). Whoever has opened the same file for itself, to look at it or to ask whether it is locked,
 //! holds none of this kind: the task's is exclusive.
+//!
+//! Where engines are isolated, all that the attempt's user runs is killed too: what it holds open a container may hide, also
+//! from root.
 
 use std::path::Path;
 use std::{fs, io};
@@ -26,15 +29,27 @@ pub(super) fn kill(lock: &Path, first: Option<i32>) -> io::Result<()> {
     Ok(())
 }
 
+/// Sends SIGKILL to every process of a user.
+pub(super) fn kill_user(user: u32) {
+    for process in processes() {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap_or_default();
+        let of = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+        if of.split_whitespace().any(|id| id.parse() == Ok(user)) {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+}
+
+fn processes() -> impl Iterator<Item = Pid> {
+    let processes = fs::read_dir("/proc").into_iter().flatten();
+    processes.filter_map(|process| process.ok()?.file_name().to_str()?.parse().ok()).filter_map(Pid::from_raw)
+}
+
 /// The processes that hold a file's lock, as `/proc` tells.
 fn holders(file: &Path) -> Vec<Pid> {
     let own = rustix::process::getpid();
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    processes
-        .filter_map(|process| process.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(Pid::from_raw)
-        .filter(|process| *process != own && holds(*process, file))
-        .collect()
+    processes().filter(|process| *process != own && holds(*process, file)).collect()
 }
 
 /// Whether a process holds a file's lock; one that has ended, or is another user's, does not.

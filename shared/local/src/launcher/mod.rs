@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use secrecy::ExposeSecret;
 use tokio::sync::mpsc::UnboundedSender;
 use yuba_core::id::AttemptId;
-use yuba_core::task::environment as names;
+use yuba_core::task::{Isolation, engine_user, environment as names};
 use yuba_core::time::Span;
 use yuba_ports::{LaunchOutcome, Launcher, PortError, StartTask, TaskStatus};
 
@@ -57,6 +57,8 @@ pub struct LauncherSettings {
     pub work: PathBuf,
     /// The file that holds the server's URL.
     pub url_file: PathBuf,
+    /// Whether engines run as other users.
+    pub isolation: Isolation,
 }
 
 /// Tasks as child processes.
@@ -108,7 +110,7 @@ impl Launcher for LocalLauncher {
     }
 
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError> {
-        self.blocking("killing", attempt, move |inner| inner.ticket(attempt).kill_holders()).await
+        self.blocking("killing", attempt, move |inner| inner.kill(attempt)).await
     }
 }
 
@@ -119,6 +121,11 @@ impl Inner {
 
     fn running(&self) -> MutexGuard<'_, HashSet<AttemptId>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kill(&self, attempt: AttemptId) -> io::Result<()> {
+        let is_apart = self.settings.isolation != Isolation::Never && rustix::process::geteuid().is_root();
+        self.ticket(attempt).kill_holders(is_apart.then(|| engine_user(attempt)))
     }
 
     /// Takes note of a task that an earlier launcher started.
@@ -166,6 +173,7 @@ impl Inner {
             .env(names::TOKEN, start.token.expose_secret())
             .env(names::ATTEMPT, start.attempt.to_string())
             .env(names::WORK, &self.settings.work)
+            .envs((self.settings.isolation == Isolation::Never).then_some((names::ISOLATION, "never")))
             .process_group(0)
             .stdin(lock)
             .stdout(log.try_clone()?)

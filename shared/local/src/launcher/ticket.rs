@@ -104,8 +104,8 @@ impl Ticket {
         File::open(&self.lock)?.lock_shared()
     }
 
-    /// Kills whoever holds the lock, and returns when nobody does.
-    pub(super) fn kill_holders(&self) -> io::Result<()> {
+    /// Kills whoever holds the lock, and the engine's own user's processes, and returns when nobody holds it.
+    pub(super) fn kill_holders(&self, engine_user: Option<u32>) -> io::Result<()> {
         let (pause, times) = KILL_CHECKS;
         for _ in 0..times {
             if self.condition()? != Condition::Held {
@@ -113,6 +113,7 @@ impl Ticket {
             }
             let first = fs::read_to_string(&self.lock)?.parse().ok();
             holders::kill(&self.lock, first)?;
+            engine_user.into_iter().for_each(holders::kill_user);
             thread::sleep(pause);
         }
         Err(io::Error::new(ErrorKind::TimedOut, "processes of it live after SIGKILL"))

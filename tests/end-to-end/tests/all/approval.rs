@@ -102,7 +102,9 @@ fn a_state_is_not_pushed_over_one_of_another_lineage_that_came_meanwhile() {
     world.wait("prod", "awaiting-adoption");
     let described: Value =
         serde_json::from_str(&world.yuba(&["describe", "prod", "-o", "json"]).ok()).unwrap();
-    let held = world.dir().join(format!("data/state/{}.tfstate", described["id"].as_str().unwrap()));
+    let held =
+        world.dir().join("data/state").join(described["id"].as_str().unwrap()).join("terraform.tfstate");
+    fs::create_dir_all(held.parent().unwrap()).unwrap();
     let mut other: Value = serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();
     other["lineage"] = "another".into();
     fs::write(&held, other.to_string()).unwrap();

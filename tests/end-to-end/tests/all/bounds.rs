@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
-use yuba_end_to_end::World;
+use yuba_end_to_end::{World, open_to_all};
 use yuba_toy_cloud::{Control, repeats};
 
 use crate::network;
@@ -46,6 +46,7 @@ fn an_apply_that_takes_too_long_is_interrupted_and_its_state_is_saved() {
 fn notes_interruptions(world: &World) -> PathBuf {
     let notes = world.dir().join("interruptions");
     fs::write(&notes, "").unwrap();
+    open_to_all(&notes, 0o666);
     world.around_engine(&format!(
         "PATH=${{PATH#*:}}; engine=$(command -v \"${{0##*/}}\")
 case \"$1\" in plan|apply) ;; *) exec \"$engine\" \"$@\";; esac

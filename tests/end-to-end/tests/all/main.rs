@@ -10,6 +10,7 @@ mod drift;
 mod faults;
 mod full_disk;
 mod inputs;
+mod isolation;
 mod local_drift;
 mod providers;
 mod recovery;

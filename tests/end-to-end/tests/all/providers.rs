@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use yuba_end_to_end::World;
+use yuba_end_to_end::{World, open_to_all};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -15,6 +15,7 @@ fn two_inits_that_fill_one_cache_at_once_both_go_well_and_one_package_is_kept() 
     let mut world = World::new();
     let meeting = world.dir().join("meeting");
     fs::create_dir(&meeting).unwrap();
+    open_to_all(&meeting, 0o777);
     // Each init waits until the other has begun too; a minute at most.
     world.around_engine(&format!(
         "export TF_CLI_CONFIG_FILE={1}

@@ -170,7 +170,8 @@ fn an_output_that_does_not_exist_is_shown_where_people_look() {
     world.until("and shown", || !world.get("dev")["status"].to_string().contains("not written"));
 }
 
-fn pid(file: &Path) -> Pid {
+/// The process that wrote its id into a file.
+pub(crate) fn pid(file: &Path) -> Pid {
     let text = fs::read_to_string(file).unwrap();
     Pid::from_raw(text.trim().parse().unwrap()).unwrap()
 }

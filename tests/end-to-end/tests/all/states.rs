@@ -6,6 +6,7 @@ use crate::network;
 
 /// Code whose state lies in a file of the test's own.
 fn code(world: &World, name: &str) -> String {
+    // Outside of what Yuba lends to the users of attempts.
     let path = world.dir().join("states").join("network.tfstate");
     format!(
         "terraform {{\n  backend \"local\" {{\n    path = \"{}\"\n  }}\n}}\n\n{}",
@@ -21,6 +22,7 @@ fn described(world: &World, stack: &str) -> serde_json::Value {
 #[test]
 fn a_stack_that_is_renamed_keeps_its_id_and_its_state() {
     let mut world = World::new();
+    world.isolate_nothing();
     world.stack("dev", &code(&world, "dev"), "approvePlan: auto");
     world.begin();
     world.wait("dev", "applied");
@@ -45,6 +47,7 @@ fn a_stack_that_is_renamed_keeps_its_id_and_its_state() {
 #[test]
 fn two_stacks_with_one_state_are_held_back_until_one_is_gone() {
     let mut world = World::new();
+    world.isolate_nothing();
     world.stack("one", &code(&world, "one"), "approvePlan: auto");
     world.stack("two", &code(&world, "two"), "approvePlan: auto");
     world.begin();
