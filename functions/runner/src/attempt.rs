@@ -11,7 +11,7 @@ use yuba_core::attempt::Progress;
 use yuba_core::id::Phase;
 use yuba_core::job::Job;
 use yuba_core::plan::stream::{Diagnostic, EngineEvent, parse_line};
-use yuba_core::task::{ClaimAnswer, CredentialsAnswer, Lease, ObjectAccess, ResolvedValue};
+use yuba_core::task::{ClaimAnswer, CredentialsAnswer, HostCredentials, Lease, ObjectAccess, ResolvedValue};
 
 use crate::classify;
 use crate::ended::{Ended, Step};
@@ -45,6 +45,8 @@ pub(crate) struct Attempt {
     pub(crate) interrupt: Interrupt,
     /// What this process runs beside the attempt.
     pub(crate) processes: Processes,
+    /// What opens the hosts of modules and providers.
+    pub(crate) hosts: Vec<HostCredentials>,
     /// Whom the engine runs as.
     pub(crate) user: EngineUser,
     /// How long its credentials hold.
@@ -71,6 +73,9 @@ impl Attempt {
         let mut secrets = secrets_of(&claim.credentials, &claim.objects);
         let values = claim.values.iter().filter(|value| value.secret);
         secrets.extend(values.map(|value| value.value.clone()));
+        let of_hosts = claim.hosts.iter().flat_map(|host| &host.values);
+        let hidden = of_hosts.filter(|(key, _)| !SHOWN.contains(&key.as_str()));
+        secrets.extend(hidden.map(|(_, value)| value.clone()));
         let ambient = settings.ambient.clone();
         let mut environment = if user == EngineUser::Ours { ambient } else { inherited_apart(ambient) };
         let mut credentials = claim.credentials;
@@ -87,6 +92,7 @@ impl Attempt {
             progress: Track::new(),
             interrupt,
             processes: settings.processes,
+            hosts: claim.hosts,
             user,
             lease: claim.lease,
             endpoint,
@@ -113,6 +119,9 @@ impl Attempt {
         format!("{}{name}", self.job.prefix())
     }
 }
+
+/// Keys of hosts' secrets whose values are none.
+const SHOWN: [&str; 4] = ["username", "known_hosts", "ca.crt", "caFile"];
 
 /// What must not be shown.
 fn secrets_of(credentials: &BTreeMap<String, String>, objects: &ObjectAccess) -> BTreeSet<String> {

@@ -11,6 +11,7 @@ mod ended;
 mod endpoint;
 mod engine;
 mod hide;
+mod hosts;
 mod inputs;
 mod interrupt;
 mod local_drift;

@@ -14,6 +14,7 @@ use crate::code;
 use crate::ended::{Ended, Step};
 use crate::engine::command::PATIENCE;
 use crate::engine::{Found, Place, find};
+use crate::hosts;
 use crate::objects::private_file;
 use crate::providers::ProviderCache;
 use crate::variables;
@@ -53,7 +54,7 @@ pub(crate) async fn for_plan<'a>(
     for notice in &notices {
         attempt.log.line(&format!("Notice: {notice}"));
     }
-    Ok((engine(attempt, workspace, choice.engine), Prepared { backend, files, notices }))
+    Ok((engine(attempt, workspace, choice.engine)?, Prepared { backend, files, notices }))
 }
 
 /// The engine that made the plan, in the restored work directory.
@@ -69,7 +70,7 @@ pub(crate) fn for_apply<'a>(attempt: &'a Attempt, workspace: &mut Workspace) -> 
         let message = format!("{}, which made the plan, is gone: a new plan is needed", found.path.display());
         return Err(Ended::failed(yuba_core::run::FailureClass::StalePlan, message));
     }
-    Ok((engine(attempt, workspace, found), planner))
+    Ok((engine(attempt, workspace, found)?, planner))
 }
 
 /// Which engine made a plan.
@@ -101,17 +102,19 @@ fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Engine<'a> {
+fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Step<Engine<'a>> {
+    let mut environment = environment(attempt, workspace);
+    environment.extend(hosts::lay(&attempt.hosts, &workspace.hosts(), &environment)?);
     let place = Place {
         program: found.path.clone(),
         directory: workspace.module().to_owned(),
-        environment: environment(attempt, workspace),
+        environment,
         interrupt: attempt.interrupt.clone(),
         processes: attempt.processes,
         user: attempt.user,
         patience: PATIENCE,
     };
-    Engine { found, place, attempt }
+    Ok(Engine { found, place, attempt })
 }
 
 fn environment(attempt: &Attempt, workspace: &Workspace) -> BTreeMap<String, String> {

@@ -5,10 +5,11 @@
 //!   tree/        the repository at the run's revision, and what the engine and Yuba put into it
 //!   data/        TF_DATA_DIR: modules, providers, the chosen workspace
 //!   providers/   the attempt's own provider cache
+//!   hosts/       credentials for hosts that modules and providers come from
 //!   plan.tfplan  Yuba's copy of the plan file
 //! ```
 //!
-//! Where the engine is another user, `tree`, `data` and `providers` are its own. The directory itself and what else lies in it
+//! Where the engine is another user, `tree`, `data`, `providers` and `hosts` are its own. The directory itself and what else lies in it
 //! are root's: the engine's user passes it, reads the plan file, and changes neither; no other attempt's user passes it.
 //!
 //! What plan leaves behind is packed as an overlay: the names of the artifact's files that are gone, the files in `tree`
@@ -115,7 +116,8 @@ impl Workspace {
     pub(crate) fn give(&mut self) -> Step<()> {
         self.given = true;
         let state = self.state.iter().filter(|folder| folder.exists()).cloned();
-        for folder in [self.tree(), self.data(), self.providers()].into_iter().chain(state) {
+        let hosts = Some(self.hosts()).filter(|folder| folder.exists());
+        for folder in [self.tree(), self.data(), self.providers()].into_iter().chain(state).chain(hosts) {
             let given = self.user.give(&folder);
             given.map_err(|error| Ended::io("give to the engine's user", &folder, &error))?;
         }
@@ -150,6 +152,11 @@ impl Workspace {
     /// The home of the engine's user, where it is not the runner's.
     pub(crate) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_ref().map(TempDir::path)
+    }
+
+    /// What opens the hosts of modules and providers.
+    pub(crate) fn hosts(&self) -> PathBuf {
+        self.root.join("hosts")
     }
 
     /// Where the engine writes the plan file.

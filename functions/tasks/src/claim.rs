@@ -16,7 +16,7 @@ use yuba_core::job::Job;
 use yuba_core::message::AttemptNews;
 use yuba_core::record::{Installation, Key};
 use yuba_core::run::{Failure, FailureClass};
-use yuba_core::task::{ClaimAnswer, ClaimRequest, ResolvedValue};
+use yuba_core::task::{ClaimAnswer, ClaimRequest, HostCredentials, ResolvedValue};
 use yuba_core::token::{TokenUse, digest_key, task_token};
 use yuba_ports::records::{Versioned, load};
 use yuba_ports::{Committed, Expected, PortError, Remedy, Store, Write};
@@ -25,7 +25,7 @@ use crate::access::{Access, grant};
 use crate::answer::{Refusal, check_schema};
 use crate::bearer::check_token;
 use crate::state::TasksState;
-use crate::values::{ValuesError, resolve};
+use crate::values::{ValuesError, open_hosts, resolve};
 
 pub(crate) async fn claim(
     State(state): State<TasksState>,
@@ -118,6 +118,7 @@ async fn commit(store: &dyn Store, attempt: &Versioned<Attempt>) -> Result<(), R
 /// What a task needs that must not be stored.
 struct Provided {
     values: Vec<ResolvedValue>,
+    hosts: Vec<HostCredentials>,
     access: Access,
 }
 
@@ -129,13 +130,14 @@ enum Unprovided {
 
 async fn provide(state: &TasksState, job: &Job) -> Result<Provided, Unprovided> {
     let ports = &state.ports;
-    let values =
-        resolve(&*ports.secrets, &job.name, &job.spec.vars_from).await.map_err(|error| match error {
-            ValuesError::Missing(why) => Unprovided::Failed(failure(FailureClass::Configuration, why)),
-            ValuesError::Passing(error) => Unprovided::Passing(error),
-        })?;
+    let unread = |error| match error {
+        ValuesError::Missing(why) => Unprovided::Failed(failure(FailureClass::Configuration, why)),
+        ValuesError::Passing(error) => Unprovided::Passing(error),
+    };
+    let values = resolve(&*ports.secrets, &job.name, &job.spec.vars_from).await.map_err(unread)?;
+    let hosts = open_hosts(&*ports.secrets, &job.name, &job.spec.hosts).await.map_err(unread)?;
     let access = grant(state, job).await.map_err(denied)?;
-    Ok(Provided { values, access })
+    Ok(Provided { values, hosts, access })
 }
 
 /// A role that cannot be assumed: for good, or for a passing reason.
@@ -161,6 +163,7 @@ fn answer(state: &TasksState, job: Job, provided: Provided) -> ClaimAnswer {
         claim_token: task_token(key, TokenUse::Report, job.attempt),
         values: provided.values,
         credentials,
+        hosts: provided.hosts,
         objects,
         lease,
         digest_key: digest_key(key),

@@ -5,8 +5,8 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 use yuba_core::id::StackName;
-use yuba_core::spec::{ValuesKind, VarsFrom};
-use yuba_core::task::ResolvedValue;
+use yuba_core::spec::{HostSecret, ValuesKind, VarsFrom};
+use yuba_core::task::{HostCredentials, ResolvedValue};
 use yuba_ports::{PortError, Remedy, SecretValues, Secrets};
 
 /// Why values could not be had.
@@ -39,6 +39,34 @@ pub(crate) async fn resolve(
         }
     }
     Ok(values)
+}
+
+/// What opens the hosts that a stack's modules and providers come from.
+pub(crate) async fn open_hosts(
+    secrets: &dyn Secrets,
+    stack: &StackName,
+    hosts: &[HostSecret],
+) -> Result<Vec<HostCredentials>, ValuesError> {
+    let mut opened = Vec::new();
+    for HostSecret { host, secret } in hosts {
+        let found = secrets.get(ValuesKind::Secret, secret).await.map_err(|error| {
+            if error.remedy == Remedy::Permanent {
+                ValuesError::Missing(format!("secret {secret} cannot be read: {}", error.what))
+            } else {
+                ValuesError::Passing(error)
+            }
+        })?;
+        let Some(found) = found else {
+            let why = format!("secret {secret}, named by hosts of {stack} for {host}, does not exist");
+            return Err(ValuesError::Missing(why));
+        };
+        let exposed = |(key, value): (String, SecretString)| (key, value.expose_secret().to_owned());
+        opened.push(HostCredentials {
+            host: host.clone(),
+            values: found.values.into_iter().map(exposed).collect(),
+        });
+    }
+    Ok(opened)
 }
 
 fn take(

@@ -52,6 +52,9 @@ pub struct StackSpec {
     pub write_outputs: Option<WriteOutputs>,
     /// Whether an apply stores the list of what it manages.
     pub enable_inventory: bool,
+    /// Hosts that modules and providers come from, and the secrets with their credentials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSecret>,
     /// The roles that plan and apply run under.
     pub roles: Roles,
     /// The engine that is asked for.
@@ -91,6 +94,7 @@ impl StackSpec {
             depends_on: Vec::new(),
             write_outputs: None,
             enable_inventory: false,
+            hosts: Vec::new(),
             roles: Roles::default(),
             engine: EnginePreference::default(),
             labels: BTreeMap::new(),
@@ -230,6 +234,15 @@ pub struct WriteOutputs {
     pub name: SecretName,
     /// The outputs to write, each under a name of its own; empty writes all.
     pub outputs: Vec<KeyMapping>,
+}
+
+/// A host, and the secret with what opens it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostSecret {
+    /// The host as URLs name it: `git.example.com`, `git.example.com:8443`.
+    pub host: String,
+    /// The secret.
+    pub secret: SecretName,
 }
 
 /// The roles that tofu runs under.

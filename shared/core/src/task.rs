@@ -34,6 +34,9 @@ pub struct ClaimAnswer {
     pub values: Vec<ResolvedValue>,
     /// Environment variables that hold the stack's role. Never stored.
     pub credentials: BTreeMap<String, String>,
+    /// What opens the hosts that modules and providers come from. Never stored.
+    #[serde(default)]
+    pub hosts: Vec<HostCredentials>,
     /// Where objects lie.
     pub objects: ObjectAccess,
     /// How long `credentials` and those of `objects` hold; `None` where they do not end.
@@ -45,6 +48,21 @@ pub struct ClaimAnswer {
     pub local_state: Option<String>,
     /// Where downloaded providers are kept between attempts, where the installation has such a place.
     pub provider_cache: Option<String>,
+}
+
+/// What opens a host.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCredentials {
+    /// The host as URLs name it.
+    pub host: String,
+    /// The values of its secret, by key.
+    pub values: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for HostCredentials {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("HostCredentials").field("host", &self.host).finish_non_exhaustive()
+    }
 }
 
 /// How long credentials hold.

@@ -1,6 +1,9 @@
 //! The runner with the real engine, against the real `tasks` router.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test's helper fails the test")]
 
+#[path = "../../../../shared/git/tests/kit/http.rs"]
+#[expect(dead_code, unreachable_pub, reason = "the kit of other tests too")]
+mod git_server;
 mod world;
 
 use std::fs;
@@ -13,6 +16,7 @@ use yuba_core::spec::ValuesKind;
 use yuba_core::time::Span;
 use yuba_ports::Clock as _;
 
+use git_server::GitServer;
 use world::{World, files};
 
 const ONE: &str = "resource \"terraform_data\" \"a\" {\n  input = \"one\"\n}\noutput \"a\" {\n  value = \
@@ -210,6 +214,50 @@ async fn an_apply_that_takes_too_long_is_interrupted() {
     world.timeout = Span::seconds(2);
     let AttemptReport::Failed(failure) = world.apply(plan, &report).await else { panic!("applied") };
     assert_eq!(failure.class, FailureClass::TimedOut, "{failure:#?}");
+}
+
+/// A repository of modules, `network`, with one commit.
+fn modules() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = directory.path().join("network");
+    fs::create_dir(&repository).unwrap();
+    fs::write(repository.join("main.tf"), "output \"cidr\" {\n  value = \"10.0.0.0/16\"\n}\n").unwrap();
+    for arguments in ["init -q", "add .", "-c user.name=Ada -c user.email=ada@example.com commit -q -m Begin"]
+    {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(&repository).args(arguments.split(' ')).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        #[expect(clippy::disallowed_methods, reason = "real git, in a test")]
+        let status = git.status().unwrap();
+        assert!(status.success(), "git {arguments}");
+    }
+    directory
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_module_of_a_private_host_is_fetched_with_the_secret_of_its_host() {
+    let modules = modules();
+    let (server, certificate) = GitServer::start_tls(modules.path(), "Basic YWRhOnMzY3JldA==");
+    let address = server.url("").trim_start_matches("https://").trim_end_matches('/').to_owned();
+    let module = |name: &str, from: &str| {
+        format!("module \"{name}\" {{\n  source = \"git::{from}{address}/network/.git\"\n}}\n")
+    };
+    let code = format!("{}{}", module("web", "https://"), module("key", "ssh://git@"));
+    let mut world = World::new(&format!("{code}output \"a\" {{\n  value = module.key.cidr\n}}\n")).await;
+    let name = SecretName::new("default", "git");
+    let values = [("username", "ada"), ("password", "s3cret"), ("ca.crt", certificate.as_str())];
+    world.ports.secrets.set(ValuesKind::Secret, &name, &values);
+    world.spec["hosts"] = json!([{"host": address, "secret": "default/git"}]);
+    let apply = world.applied().await;
+    assert!(world.object(apply, "outputs.json").contains("10.0.0.0/16"));
+    world.ports.secrets.set(ValuesKind::Secret, &name, &[("password", "wr0ng"), values[2]]);
+    let failure = world.fails_to_plan().await;
+    assert!(failure.message.contains("Failed to download module"), "{failure:#?}");
+    assert!(!format!("{failure:?}").contains("wr0ng"));
+    world.spec["hosts"] = json!([{"host": address, "secret": "default/none"}]);
+    let failure = world.fails_to_plan().await;
+    let expected =
+        format!("secret default/none, named by hosts of default/stack for {address}, does not exist");
+    assert_eq!((failure.class, failure.message), (FailureClass::Configuration, expected));
 }
 
 /// Asks for the role until it is told the second one, as clients of AWS do when the first one ends; prints what it was told.

@@ -127,7 +127,7 @@ impl World {
             if received.is_empty() {
                 return reports;
             }
-            reports.extend(self.handle(&ports, &received).await);
+            reports.extend(Box::pin(self.handle(&ports, &received)).await);
         }
     }
 

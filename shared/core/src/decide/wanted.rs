@@ -44,8 +44,14 @@ pub fn settings_digest(spec: &StackSpec) -> InputsDigest {
         "write_outputs": spec.write_outputs,
         "planned_only": spec.planned_only_because(),
     });
-    if let Some(settings) = settings.as_object_mut().filter(|_| spec.approve_plan == ApprovePlan::Disable) {
-        settings.insert("watched_only".to_owned(), true.into());
+    // Left out where they say nothing, so that digests of before stay what they were.
+    let more = [
+        ("watched_only", (spec.approve_plan == ApprovePlan::Disable).then(|| json!(true))),
+        ("hosts", (!spec.hosts.is_empty()).then(|| json!(spec.hosts))),
+    ];
+    if let Some(settings) = settings.as_object_mut() {
+        let more = more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        settings.extend(more);
     }
     InputsDigest::of(settings.to_string().as_bytes())
 }

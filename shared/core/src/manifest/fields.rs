@@ -137,6 +137,7 @@ pub(super) const STACK: &[Field] = &[
     works("spec.engine", Since::Stack),
     works("spec.labels", Since::Stack),
     works("spec.roles", Since::Stack),
+    works("spec.hosts", Since::Stack),
     works("spec.drift", Since::Stack),
     works("spec.drift.mode", Since::Stack),
     later("spec.drift.schedule", Since::Stack, "drift is looked for at each interval"),

@@ -93,6 +93,12 @@ const FORMATS: &[Format] = &[
         check: |text| text.len() == 40 && text.chars().all(|letter| letter.is_ascii_hexdigit()),
     },
     Format {
+        name: "host",
+        allowed: "a host as URLs name it, such as `git.example.com` or `git.example.com:8443`",
+        pattern: r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?$",
+        check: is_host,
+    },
+    Format {
         name: "path-glob",
         allowed: "a glob of paths inside the repository, such as `policies/**/*.json`",
         pattern: r"^[^/].*$",
@@ -129,6 +135,8 @@ markers! {
     Duration = "go-duration";
     /// A duration in Go's form that is not zero.
     PositiveDuration = "positive-duration";
+    /// A host, with a port where it has one.
+    Host = "host";
     /// A name of an object.
     ObjectName = "kubernetes-name";
     /// A name of a namespace.
@@ -178,6 +186,11 @@ fn is_kubernetes_name(text: &str) -> bool {
         inner && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
     };
     text.len() <= 253 && text.split('.').all(label)
+}
+
+fn is_host(text: &str) -> bool {
+    let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
+    is_kubernetes_name(name) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
 fn is_role_arn(text: &str) -> bool {

@@ -16,7 +16,7 @@ use super::wire::stack_parts as parts;
 use super::yaml::Node;
 use crate::id::{InvalidId, SecretName, SourceName, StackName};
 use crate::spec::{
-    ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, KeyMapping, NotApplied,
+    ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, HostSecret, KeyMapping, NotApplied,
     PreferenceStrength, Roles, StackSpec, ValuesKind, Variable, VarsFrom, WriteOutputs,
 };
 use crate::state_address::BackendBlock;
@@ -88,11 +88,9 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
             .into_iter()
             .map(|other| dependency(here, other))
             .collect(),
-        write_outputs: wire
-            .write_outputs_to_secret
-            .map(|outputs| write_outputs(here, outputs))
-            .transpose()?,
+        write_outputs: write_outputs(here, wire.write_outputs_to_secret)?,
         enable_inventory: wire.enable_inventory.unwrap_or_default(),
+        hosts: wire.hosts.unwrap_or_default().into_iter().map(|host| host_of(here, host)).collect(),
         roles: roles(wire.roles, wire.service_account_name),
         engine: engine_of(wire.engine, wire.runner_pod_template),
         labels: overlaid(metadata.labels, wire.labels),
@@ -145,8 +143,16 @@ fn mappings(texts: Option<Vec<String>>) -> Result<Vec<KeyMapping>, InvalidId> {
     texts.unwrap_or_default().iter().map(|text| text.parse()).collect()
 }
 
-fn write_outputs(namespace: &str, wire: parts::WriteOutputs) -> Result<WriteOutputs, InvalidId> {
-    Ok(WriteOutputs { name: SecretName::new(namespace, wire.name), outputs: mappings(wire.outputs)? })
+fn write_outputs(
+    namespace: &str,
+    wire: Option<parts::WriteOutputs>,
+) -> Result<Option<WriteOutputs>, InvalidId> {
+    let Some(wire) = wire else { return Ok(None) };
+    Ok(Some(WriteOutputs { name: SecretName::new(namespace, wire.name), outputs: mappings(wire.outputs)? }))
+}
+
+fn host_of(namespace: &str, wire: parts::Host) -> HostSecret {
+    HostSecret { host: wire.host, secret: SecretName::new(namespace, wire.secret_ref.name) }
 }
 
 fn dependency(here: &str, other: NamespacedReference) -> StackName {

@@ -145,6 +145,8 @@ pub struct StackSpec {
     pub labels: Option<BTreeMap<String, String>>,
     /// The roles to run under.
     pub roles: Option<parts::Roles>,
+    /// Credentials for hosts that modules and providers come from.
+    pub hosts: Option<Vec<parts::Host>>,
     /// How drift is looked for and answered.
     pub drift: Option<parts::Drift>,
     /// Further paths whose changes trigger a plan, as globs.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::manifest::format;
+use crate::manifest::wire::kube::LocalReference;
 use crate::time::Span;
 
 /// The source that holds the code.
@@ -355,6 +356,18 @@ pub struct Roles {
     /// For apply.
     #[schemars(with = "Option<format::RoleArn>")]
     pub apply: Option<String>,
+}
+
+/// A host that modules and providers come from, and what opens it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Host {
+    /// Its name, with a port where URLs name one.
+    #[schemars(with = "format::Host")]
+    pub host: String,
+    /// The secret with `username` and `password`, `bearerToken`, or `identity` and `known_hosts` for Git, with `ca.crt`
+    /// where its certificate is not a public one, and with `token` for registries.
+    pub secret_ref: LocalReference,
 }
 
 /// How drift is looked for and answered.
