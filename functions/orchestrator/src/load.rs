@@ -11,7 +11,7 @@ use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
-use yuba_ports::around::{LoadedFormer, formers, same_state};
+use yuba_ports::around::{LoadedFormer, formers, same_state, teams};
 use yuba_ports::records::{self, Versioned};
 use yuba_ports::{Expected, PortError, Ports, TaskStatus, Write};
 
@@ -25,8 +25,8 @@ pub(crate) struct Loaded {
     pub(crate) attempt: Option<Versioned<Attempt>>,
     pub(crate) request: Option<Versioned<Request>>,
     pub(crate) formers: Vec<LoadedFormer>,
-    /// That definition and observation are still those that were read: what the manifest allowed a moment ago may be
-    /// forbidden by now.
+    /// That definition, observation and teams are still those that were read: what the manifest allowed a moment ago may
+    /// be forbidden by now.
     pub(crate) unchanged: Vec<Write>,
 }
 
@@ -50,6 +50,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
     let (observation, same_observation) = checked::<Observation>(ports, Key::observation(id)).await?;
     let store = &*ports.store;
     let formers = formers(store, &stack, definition.as_ref(), request.as_deref()).await?;
+    let (teams, same_teams) = teams(store).await?;
     let records = Records {
         drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
             .await?
@@ -68,12 +69,13 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
             .await?
             .and_then(|installation| installation.paused),
         stack: stack.clone().into_value(),
+        teams,
         definition,
         run: run.clone().map(Versioned::into_value),
         attempt: attempt.clone().map(Versioned::into_value),
         request: request.clone().map(Versioned::into_value),
     };
-    let unchanged = vec![same_definition, same_observation];
+    let unchanged = vec![same_definition, same_observation, same_teams];
     Ok(Some(Loaded { records, stack, run, attempt, request, formers, unchanged }))
 }
 
@@ -108,6 +110,9 @@ async fn load_request(ports: &Ports, message: &Message) -> Result<Option<Version
 }
 
 fn named_run(request: &Request, stack: &Stack) -> Option<RunId> {
+    if let Some(seen) = &request.seen {
+        return Some(seen.run);
+    }
     match &request.ask {
         Ask::Recover { run } => Some(*run),
         Ask::Adopt(_) => stack.latest,

@@ -4,10 +4,11 @@
 mod kit;
 
 use kit::faults::Cut;
-use kit::{World, live, stack};
+use kit::{World, git, live, stack};
 use yuba_core::id::DeliveryId;
 use yuba_core::job::{artifact_object, artifact_report_object};
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
+use yuba_core::people::Identity;
 use yuba_core::record::Key;
 use yuba_core::request::Request;
 use yuba_core::source::{Delivery, Reason};
@@ -295,4 +296,23 @@ async fn a_stack_that_is_defined_after_the_first_look_is_observed_at_once() {
     let woken = world.woken().await;
     assert!(woken.iter().any(|woken| woken.starts_with("prod: observation")), "{woken:?}");
     assert_eq!(world.source().await.definitions, world.source().await.definitions_seen);
+}
+
+#[tokio::test]
+async fn who_brought_what_is_kept_with_each_observation() {
+    let world = World::settled(&FILES, &two()).await;
+    let (ada, grace) = (Identity::email("ada@example.org"), Identity::email("grace@example.org"));
+    world.commit(&[("README.md", "read on\n")]);
+    git(&world.repository(), &["commit", "--allow-empty", "--author=Bob <bob@example.org>", "-m", "x"]);
+    world.commit(&[("modules/net/main.tf", "variable \"b\" {}\n")]);
+    world.look().await;
+    let seen = world.observation("dev").await;
+    let bob = Identity::email("bob@example.org");
+    assert_eq!(seen.authors_since(1), [ada.clone(), bob, grace.clone()].into());
+    assert_eq!(seen.authors_since(2), [].into());
+    assert_eq!(
+        world.observation("prod").await.authors_since(0),
+        [ada, grace].into(),
+        "nothing of it changed"
+    );
 }

@@ -239,3 +239,27 @@ async fn manifests_in_json_are_read_and_hidden_files_are_not() {
         assert!(!findings.iter().any(|finding| finding.contains("error")), "{findings:?}");
     }
 }
+
+fn team(members: &str) -> String {
+    format!(
+        "---\napiVersion: yuba.dev/v1\nkind: Team\nmetadata: {{name: platform}}\nspec: {{members: {members}}}\n"
+    )
+}
+
+#[tokio::test]
+async fn teams_are_taken_over_changed_and_deleted_and_each_change_is_counted() {
+    let world = World::settled(&FILES, &(team("[{slack: U1}]") + &stack("dev", "dev", &[]))).await;
+    assert_eq!(world.teams().await, (1, vec!["default/platform: U1 of Slack".to_owned()]));
+    world.manifests(&(team("[{slack: U1}]") + &stack("dev", "dev", &["suspend: true"])));
+    world.take_over().await;
+    assert_eq!(world.teams().await.0, 1, "no team changed");
+    world.manifests(&(team("[{slack: U2}]") + &stack("dev", "dev", &[])));
+    world.take_over().await;
+    assert_eq!(world.teams().await, (2, vec!["default/platform: U2 of Slack".to_owned()]));
+    world.manifests(&(team("{}") + &stack("dev", "dev", &[])));
+    world.take_over().await;
+    assert_eq!(world.teams().await.0, 2, "a faulty team holds everything back");
+    world.manifests(&stack("dev", "dev", &[]));
+    world.take_over().await;
+    assert_eq!(world.teams().await, (3, Vec::new()));
+}

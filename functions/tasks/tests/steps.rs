@@ -81,7 +81,8 @@ async fn post_as(
 }
 
 async fn pause(world: &MemoryWorld) {
-    let by = Signed { who: "ann".into(), at: Timestamp(1), from: "cli".into(), message: String::new() };
+    let (who, from) = ("ann".to_owned(), "cli".to_owned());
+    let by = Signed { who, at: Timestamp(1), from, message: String::new(), identity: None };
     let paused = put_any(&Installation { paused: Some(by) }).unwrap();
     world.ports().store.commit(vec![paused]).await.unwrap();
 }

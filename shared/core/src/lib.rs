@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod approval;
 pub mod artifact;
 pub mod attempt;
 pub mod decide;
@@ -11,6 +12,7 @@ pub mod job;
 pub mod manifest;
 pub mod manifest_root;
 pub mod message;
+pub mod people;
 pub mod plan;
 pub mod record;
 pub mod request;
@@ -27,3 +29,4 @@ pub mod time;
 pub mod token;
 pub mod trouble;
 pub mod why;
+pub mod window;

@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{
-    AttemptId, InputsDigest, ManifestSetName, RequestId, RunId, SecretName, SourceName, StackId, StackName,
+    AttemptId, InputsDigest, ManifestSetName, ObjectName, RequestId, RunId, SecretName, SourceName, StackId,
+    StackName,
 };
 use crate::time::Timestamp;
 
@@ -116,6 +117,16 @@ impl Key {
         Self::new(format!("events#{stack}"), format!("{number:012}"))
     }
 
+    /// A team.
+    pub fn team(team: &ObjectName) -> Self {
+        Self::new(TEAMS, format!("team#{team}"))
+    }
+
+    /// How often teams changed.
+    pub fn roster() -> Self {
+        Self::new(TEAMS, "roster")
+    }
+
     /// The installation's own record: paused or not.
     pub fn installation() -> Self {
         Self::new("installation", "installation")
@@ -127,6 +138,9 @@ impl fmt::Display for Key {
         write!(formatter, "{}/{}", self.partition, self.sort)
     }
 }
+
+/// The partition of all teams; their sort keys start with `team#`.
+pub const TEAMS: &str = "teams";
 
 /// The partition of everything that a decision about a stack reads.
 pub fn stack_partition(stack: StackId) -> String {

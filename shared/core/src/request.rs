@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ContentDigest, PlanId, RequestId, RunId, StackId};
+use crate::people::Identity;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::schedule::REQUEST_KEPT;
 use crate::time::Timestamp;
@@ -19,6 +20,9 @@ pub struct Signed {
     pub from: String,
     /// What they wrote beside it; may be empty.
     pub message: String,
+    /// The name that a service vouches for; none where `who` was only claimed, by whoever holds the API's token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
 }
 
 /// A request about one stack.
@@ -34,6 +38,39 @@ pub struct Request {
     pub ask: Ask,
     /// What became of it.
     pub outcome: Outcome,
+    /// What whoever asked had before their eyes, where that is known: it is refused where something else stands now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+    /// Where they are told what became of it, where they do not ask themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<SlackReply>,
+}
+
+/// The run, and the content of its plan, that somebody decided about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The run.
+    pub run: RunId,
+    /// The content that was shown.
+    pub content: Option<ContentDigest>,
+}
+
+/// Where somebody in Slack is answered, so that only they see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlackReply {
+    /// Slack's address for answers to one press: good for 30 minutes and five answers.
+    pub response_url: Option<String>,
+    /// The user's id.
+    pub user: String,
+    /// The channel that the message stands in, where the address is good no more.
+    pub channel: Option<String>,
+}
+
+impl Request {
+    /// A request that is not decided, of somebody who will ask what became of it.
+    pub fn new(id: RequestId, stack: StackId, by: Signed, ask: Ask) -> Self {
+        Self { id, stack, by, ask, outcome: Outcome::Pending, seen: None, reply: None }
+    }
 }
 
 impl Record for Request {
@@ -144,4 +181,14 @@ pub enum DecisionVerdict {
     Approve,
     /// Do not.
     Reject,
+}
+
+impl DecisionVerdict {
+    /// What somebody did who decided so.
+    pub fn past(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Reject => "rejected",
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs: one attempt to bring a stack to a revision, from `queued` to a terminal state.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AttemptId, ContentDigest, Revision, RunId, StackId, StackName, TreeId};
 use crate::job::{BeforePlan, stored_before_plan};
+use crate::people::Identity;
 use crate::plan::summary::PlanReport;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Decision, Signed};
@@ -38,6 +40,9 @@ pub struct Run {
     pub observation: u64,
     /// The commit, for people.
     pub commit: CommitFacts,
+    /// Every author, committer and pusher of what it would bring.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub authors: BTreeSet<Identity>,
     /// The settings it runs under, as they were when it was made: it finishes under them.
     pub spec: StackSpec,
     /// What it was made for.
@@ -225,6 +230,15 @@ pub enum Waiting {
     Report,
     /// A decision, on this plan.
     Approval,
+    /// Approvals that the stack's rules demand: each that is still missing, for people.
+    Approvals(Vec<String>),
+    /// A window of time in which plans may be applied.
+    Window {
+        /// Which rule says so, for people.
+        why: String,
+        /// When one opens; `None` where none ever does.
+        opens: Option<Timestamp>,
+    },
     /// A person's word on where the state lives.
     Adoption,
     /// Stacks it depends on, each with why.
@@ -250,6 +264,8 @@ impl Waiting {
             Self::Claim => "a task to start".to_owned(),
             Self::Report => "the report of its attempt".to_owned(),
             Self::Approval => "approval".to_owned(),
+            Self::Approvals(needed) => needed.join("; "),
+            Self::Window { why, .. } => why.clone(),
             Self::Adoption => {
                 "a word on its state: `yuba adopt STACK` (--new, --state FILE or --from STACK)".to_owned()
             }

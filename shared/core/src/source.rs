@@ -1,6 +1,6 @@
 //! Sources, what was seen in them, and what the manifests say: the records that the `source` function keeps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use crate::id::{
     ClosureDigest, CommitId, DeliveryId, ManifestSetName, Revision, SourceName, StackId, StackName, TreeId,
 };
 use crate::manifest::Severity;
+use crate::people::Identity;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::schedule::DELIVERY_KEPT;
 use crate::spec::{SourceSpec, StackSpec};
@@ -108,6 +109,9 @@ pub struct Observation {
     pub notices: Vec<String>,
     /// The commit, for people.
     pub commit: CommitFacts,
+    /// Who brought what the last observations found, oldest first; of what is older than twenty, together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brought: Vec<Brought>,
     /// When it was written.
     pub at: Timestamp,
 }
@@ -117,6 +121,23 @@ impl Record for Observation {
     fn key(&self) -> Key {
         Key::observation(self.stack)
     }
+}
+
+impl Observation {
+    /// Every author, committer and pusher of what came after an observation of the same source.
+    pub fn authors_since(&self, number: u64) -> BTreeSet<Identity> {
+        let newer = self.brought.iter().filter(|brought| brought.observation > number);
+        newer.flat_map(|brought| brought.by.iter().cloned()).collect()
+    }
+}
+
+/// Who brought what an observation found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brought {
+    /// The observation's number.
+    pub observation: u64,
+    /// Every author and committer of the commits that are new in it, and whoever the host says pushed them.
+    pub by: BTreeSet<Identity>,
 }
 
 /// A commit as people see it.
@@ -208,6 +229,9 @@ pub struct Definition {
     /// How that is known: `pusher, verified by github`; `commit author, not verified`.
     #[serde(default)]
     pub author_known_by: Option<String>,
+    /// The same by the name that the host vouches for, where one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author_identity: Option<Identity>,
     /// What is wrong with its document as it stands now: these are its last good settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<String>,

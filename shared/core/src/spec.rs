@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::approval::ApprovalRules;
 use crate::id::{InvalidId, PlanId, SecretName, SourceName, StackName};
 use crate::time::Span;
 
@@ -28,6 +29,9 @@ pub struct StackSpec {
     pub apply_timeout: Span,
     /// Who lets a plan be applied.
     pub approve_plan: ApprovePlan,
+    /// Who must approve a plan, and when it may be applied, beyond what `approve_plan` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRules>,
     /// Plan, store, never apply.
     pub plan_only: bool,
     /// The manifest forbids new runs.
@@ -82,6 +86,7 @@ impl StackSpec {
             timeout: Span::minutes(30),
             apply_timeout: Span::hours(6),
             approve_plan: ApprovePlan::Manual,
+            approval: None,
             plan_only: false,
             suspend: false,
             force: false,

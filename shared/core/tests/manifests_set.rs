@@ -1,5 +1,6 @@
 //! Documents that refer to each other: what is used, what is held back, and why.
 
+use yuba_core::approval::ApprovalRules;
 use yuba_core::id::StackName;
 use yuba_core::manifest::{ManifestFile, ManifestSet, read_set};
 use yuba_core::spec::{ApprovePlan, DriftMode};
@@ -265,4 +266,95 @@ fn a_stack_that_is_held_back_is_told_why() {
     ]);
     let torn = set.why_held_back(&name("gone"), "torn.yaml").unwrap();
     assert!(torn.starts_with("torn.yaml:") && torn.contains("not YAML"), "{torn}");
+}
+
+fn team(name: &str, members: &str) -> String {
+    format!(
+        "apiVersion: yuba.dev/v1\nkind: Team\nmetadata: {{name: {name}}}\nspec: {{members: {members}}}\n---\n"
+    )
+}
+
+#[test]
+fn a_team_names_people_by_what_services_call_them() {
+    let members = "[{name: Ada, email: Ada@Example.com, logins: {github: Ada}, slack: U02ABC}, {slack: U1}]";
+    let set = read(&[team("platform", members), stack("a", ", approval: {teams: [{name: platform}]}")]);
+    insta::assert_snapshot!(told(&set), @"used: a");
+    let names: Vec<String> = set.teams[0].members[0].identities.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["ada@example.com", "ada of github", "U02ABC of Slack"]);
+    let rules = set.stacks[0].spec.approval.as_ref().unwrap();
+    assert_eq!((rules.always.count, rules.always.teams[0].count), (0, 1));
+}
+
+#[test]
+fn rules_ask_for_one_person_where_they_say_no_more() {
+    let approval = ", approval: {notAuthor: true, when: [{if: destroys > 0}, {if: changes >= 20, count: 2}]}";
+    let set = read(&[stack("a", approval)]);
+    let rules = set.stacks[0].spec.approval.as_ref().unwrap();
+    let counts: Vec<u32> = rules.when.iter().map(|stricter| stricter.rule.count).collect();
+    assert_eq!((rules.always.count, counts), (1, vec![1, 2]));
+    assert_eq!(read(&[stack("a", ", approval: {}")]).stacks[0].spec.approval, Some(ApprovalRules::default()));
+}
+
+#[test]
+fn a_faulty_team_holds_the_whole_set_back_and_a_missing_one_its_stack() {
+    let set = read(&[team("platform", "[{name: Ada}]"), stack("a", "")]);
+    assert!(set.is_held_back);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: a
+    m.yaml:6:1: error: the whole set is held back, because a Team is faulty: what it forbids would be allowed without it
+    m.yaml:9:18: error: spec.members[0]: names nobody; allowed is at least one of `email`, `logins`, `slack`, `iamArn` or `oidcGroup`
+    "#);
+    let set = read(&[
+        team("platform", "[]"),
+        stack("a", ", approval: {teams: [{name: platfrom}]}"),
+        stack("b", ""),
+    ]);
+    insta::assert_snapshot!(told(&set), @r#"
+    used: b
+    m.yaml:14:146: error: spec.approval: no Team `default/platfrom` in these manifests; did you mean `default/platform`?
+    "#);
+    let twice = read(&[team("platform", "[]"), team("platform", "[{slack: U1}]")]);
+    assert!(twice.is_held_back, "nobody can say which is meant");
+}
+
+#[test]
+fn rules_and_teams_of_the_wrong_form() {
+    let specs = [
+        ", approval: {count: 0}",
+        ", approval: {count: 1.5}",
+        ", approval: {counts: 1}",
+        ", approval: {expiresAfter: 1d}",
+        ", approval: {when: [{count: 2}]}",
+        ", approval: {when: [{if: destroys}]}",
+        ", approval: {onlyWithin: [{cron: 0 9 * *, duration: 1h}]}",
+        ", approval: {onlyWithin: [{cron: 0 9 * * *, duration: 169h}]}",
+        ", approval: {onlyWithin: [{cron: 0 9 * * *, duration: 1h, timeZone: Mars/Olympus}]}",
+        ", approval: {teams: [{name: t1}, {name: t2}, {name: t3}, {name: t4}, {name: t5}, {name: t6}, {name: t7}, {name: t8}, {name: t9}]}",
+    ];
+    let teams = ["[{slack: ada}]", "[{email: ada}]", "[{logins: ada}]", "[{iamArn: x}]", "{}"];
+    let sets =
+        specs.iter().map(|spec| stack("a", spec)).chain(teams.iter().map(|members| team("t", members)));
+    let first = |document: String| {
+        let set = read(&[document]);
+        let wrong = |finding: &&yuba_core::manifest::Finding| !finding.message.contains("whole set");
+        set.findings.iter().find(wrong).map(ToString::to_string).unwrap_or_default()
+    };
+    let told: Vec<String> = sets.map(first).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    m.yaml:9:154: error: spec.approval.count: found the number 0, allowed is a whole number of at least 1
+    m.yaml:9:154: error: spec.approval.count: found the number 1.5, allowed is a whole number of at least 1
+    m.yaml:9:147: error: spec.approval.counts: no such field; did you mean `count`?
+    m.yaml:9:161: error: spec.approval.expiresAfter: found `1d`, allowed is a duration above zero such as `30s`, `10m`, `1h30m`
+    m.yaml:9:155: error: spec.approval.when[0].if: found nothing, allowed is a condition such as `destroys > 0` or `changes >= 20`; counted are `creates`, `updates`, `replaces`, `destroys`, `forgets` and `changes`; it is required
+    m.yaml:9:159: error: spec.approval.when[0].if: found `destroys`, allowed is a condition such as `destroys > 0` or `changes >= 20`; counted are `creates`, `updates`, `replaces`, `destroys`, `forgets` and `changes`
+    m.yaml:9:167: error: spec.approval.onlyWithin[0].cron: found `0 9 * *`, allowed is a cron expression of five fields such as `0 9 * * mon-fri`
+    m.yaml:9:188: error: spec.approval.onlyWithin[0].duration: found `169h0m0s`, allowed is at most `168h0m0s`
+    m.yaml:9:202: error: spec.approval.onlyWithin[0].timeZone: found `Mars/Olympus`, allowed is a time zone such as `Europe/Berlin` or `UTC`
+    m.yaml:9:154: error: spec.approval.teams: found 9 teams, allowed are at most 8
+    m.yaml:9:26: error: spec.members[0].slack: found `ada`, allowed is the id of a user in Slack such as `U02ABCDEF`
+    m.yaml:9:26: error: spec.members[0].email: found `ada`, allowed is an e-mail address such as `ada@example.com`
+    m.yaml:9:27: error: spec.members[0].logins: found `ada`, allowed is a mapping
+    m.yaml:9:27: error: spec.members[0].iamArn: found `x`, allowed is the ARN of an IAM user or role such as `arn:aws:iam::123456789012:user/ada`
+    m.yaml:9:17: error: spec.members: found a mapping, allowed is a list
+    "#);
 }

@@ -1,10 +1,12 @@
-//! What decisions about a stack read of the stacks around it: who names its state, and which it may be under a new name.
+//! What decisions about a stack read around it: who names its state, which it may be under a new name, who is in which
+//! team.
 
 use std::collections::BTreeSet;
 
 use yuba_core::decide::Former;
 use yuba_core::id::StackId;
-use yuba_core::record::{Edge, Key, Record, state_partition};
+use yuba_core::people::{Roster, Team};
+use yuba_core::record::{Edge, Key, Record, TEAMS, state_partition};
 use yuba_core::request::{Adoption, Ask, Request};
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
@@ -12,7 +14,7 @@ use yuba_core::state_address::{SameState, known_address};
 
 use crate::error::PortError;
 use crate::records::{Versioned, load, page};
-use crate::store::{Order, Query, Store, Write};
+use crate::store::{Expected, Order, Query, Store, Write};
 
 /// Another stack that names the same state, or may.
 pub async fn same_state(
@@ -83,6 +85,25 @@ async fn former(store: &dyn Store, id: StackId) -> Result<Option<LoadedFormer>, 
     let unchanged = Write::Check { key: Key::definition(id), expected: definition.expected() };
     let former = Former::new(stack.clone().into_value(), definition.into_value(), seen.as_ref());
     Ok(Some(LoadedFormer { former, stack, unchanged }))
+}
+
+/// All teams, and the condition that none has changed since they were read.
+pub async fn teams(store: &dyn Store) -> Result<(Vec<Team>, Write), PortError> {
+    let key = Key::roster();
+    let Some(roster) = load::<Roster>(store, &key).await? else {
+        return Ok((Vec::new(), Write::Check { key, expected: Expected::Absent }));
+    };
+    let (mut teams, mut after) = (Vec::new(), None);
+    loop {
+        let (partition, prefix) = (TEAMS.to_owned(), "team#".to_owned());
+        let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit: 100 };
+        let (found, next) = page::<Team>(store, query).await?;
+        teams.extend(found.into_iter().map(Versioned::into_value));
+        match next {
+            Some(cursor) => after = Some(cursor),
+            None => return Ok((teams, Write::Check { key, expected: roster.expected() })),
+        }
+    }
 }
 
 async fn value<T: Record>(store: &dyn Store, key: &Key) -> Result<Option<T>, PortError> {

@@ -1,5 +1,5 @@
 //! What people ask for. A request is stored, its message is sent, and the answer says where to look; where the records
-//! already refuse, that is said at once and nothing is stored.
+//! already refuse, that is said at once and nothing is stored but a decision that was refused.
 
 mod ask;
 
@@ -19,7 +19,7 @@ use yuba_core::record::Key;
 use yuba_core::request::{Adoption, Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
-use yuba_ports::around::{formers, same_state};
+use yuba_ports::around::{formers, same_state, teams};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
 
@@ -202,6 +202,7 @@ pub(crate) fn by(api: &Api, who: Option<String>, from: Option<String>, message: 
         at: api.ports.clock.now(),
         from: given(from, "api"),
         message: message.unwrap_or_default(),
+        identity: None,
     }
 }
 
@@ -216,9 +217,13 @@ struct Wish {
 async fn submit(api: &Api, wish: Wish) -> Result<Response, Problem> {
     let Wish { stack, by, ask, state_file } = wish;
     let id = RequestId(api.ports.ids.ulid());
-    let request = Request { id, stack: stack.id, by, ask, outcome: Outcome::Pending };
-    if let Some(why) = refusal(records(api, &stack, &request).await?, moment(api)) {
-        return Err(Problem::refused(why));
+    let mut request = Request::new(id, stack.id, by, ask);
+    if let Some(message) = refusal(Box::pin(records(api, &stack, &request)).await?, moment(api)) {
+        if matches!(request.ask, Ask::Approve { .. } | Ask::Reject) {
+            request.outcome = Outcome::Refused { message: message.clone() };
+            store(api, &request).await?;
+        }
+        return Err(Problem::refused(message));
     }
     if let Some(file) = state_file {
         let key = yuba_core::job::state_import_object(stack.id);
@@ -277,6 +282,7 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
         dependencies: Vec::new(),
         trouble: None,
         paused: None,
+        teams: teams(store).await?.0,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::wire::{CommitView, EventItem, RequestState, SignedView, SourceItem};
 
 /// Who did something.
 pub(crate) fn signed(signed: &Signed) -> SignedView {
-    let Signed { who, at, from, message } = signed.clone();
+    let Signed { who, at, from, message, identity: _ } = signed.clone();
     SignedView { who, at: at.to_string(), from, message }
 }
 

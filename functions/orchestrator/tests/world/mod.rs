@@ -15,7 +15,7 @@ use yuba_core::id::{
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::plan::summary::{PlanCounts, PlanReport};
 use yuba_core::record::{Edge, Key, Record};
-use yuba_core::request::{Ask, Outcome, Request, Signed};
+use yuba_core::request::{Ask, Request, Signed};
 use yuba_core::run::{Failure, FailureClass, Run};
 use yuba_core::source::{CommitFacts, Definition, Observation};
 use yuba_core::spec::{EngineTool, StackSpec};
@@ -93,6 +93,7 @@ impl World {
             vanished: None,
             author: None,
             author_known_by: None,
+            author_identity: None,
             held_back: None,
             may_be: Vec::new(),
         };
@@ -160,6 +161,7 @@ impl World {
                 author: "ada".to_owned(),
                 subject: "Change".to_owned(),
             },
+            brought: Vec::new(),
             at: self.memory.clock.now(),
         }
     }
@@ -206,9 +208,10 @@ impl World {
             at: self.memory.clock.now(),
             from: "cli".to_owned(),
             message: String::new(),
+            identity: None,
         };
         let ask = Ask::Approve { plan: None, digest: None };
-        self.put(&Request { id, stack: self.id, by, ask, outcome: Outcome::Pending }).await;
+        self.put(&Request::new(id, self.id, by, ask)).await;
         self.wake(Cause::Request(id)).await;
         self.run().await.attempt_out().unwrap()
     }

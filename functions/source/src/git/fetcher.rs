@@ -1,14 +1,15 @@
 //! Real repositories. What is done in a Git cache blocks, so it runs on its own threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use yuba_core::artifact::ArtifactReport;
-use yuba_core::id::{Revision, SourceName, StackName, TreeId};
+use yuba_core::id::{CommitId, Revision, SourceName, StackName, TreeId};
 use yuba_core::job::{artifact_object, artifact_report_object};
 use yuba_core::manifest::{ManifestFile, is_manifest_path};
+use yuba_core::people::Identity;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
 use yuba_core::state_address::CodeBackend;
@@ -17,7 +18,7 @@ use yuba_git::closure::{ChangedPath, Closure, Index, IndexError, News};
 use yuba_git::fetch::{Credentials, Fetched, Fetcher};
 use yuba_git::history::{Change, FileEntry};
 use yuba_git::root_module::RootModule;
-use yuba_git::{ReadError, Repository};
+use yuba_git::{Person, ReadError, Repository};
 use yuba_ports::{Blobs, PortError, PutMode};
 
 use super::{Checkout, Git, SeenClosure, Work, Worked};
@@ -64,6 +65,18 @@ impl Checkout for Fetched {
             author: format!("{} <{}>", author.name, author.email),
             subject: self.commit.subject.clone(),
         }
+    }
+
+    async fn people_since(&self, earlier: Option<&CommitId>) -> Result<BTreeSet<Identity>, PortError> {
+        let (repository, new) = (self.repository.clone(), self.revision.commit.clone());
+        let own = self.commit.authors.iter().chain([&self.commit.committer]).cloned();
+        let mut people: BTreeSet<Person> = own.collect();
+        if let Some(old) = earlier.cloned() {
+            // The earlier commit may be gone after a forced push: then the rest of what it brought is not known.
+            let between = blocking(move || repository.people_between(&old, &new)).await?;
+            people.extend(between.unwrap_or_default());
+        }
+        Ok(people.iter().map(|person| Identity::email(&person.email)).collect())
     }
 
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError> {

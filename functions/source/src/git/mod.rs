@@ -3,14 +3,15 @@
 
 pub(crate) mod fetcher;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use yuba_core::id::{ClosureDigest, Revision, StackName, TreeId};
+use yuba_core::id::{ClosureDigest, CommitId, Revision, StackName, TreeId};
 use yuba_core::manifest::ManifestFile;
+use yuba_core::people::Identity;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::SourceSpec;
 use yuba_core::state_address::CodeBackend;
@@ -43,6 +44,10 @@ pub trait Checkout: Send + Sync {
 
     /// It, as people see it.
     fn commit(&self) -> CommitFacts;
+
+    /// Every author and committer of what came after an earlier commit, as far back as history is at hand; of the commit
+    /// alone where none is named.
+    async fn people_since(&self, earlier: Option<&CommitId>) -> Result<BTreeSet<Identity>, PortError>;
 
     /// Finds the stacks of the source whose closure differs.
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError>;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use yuba_core::id::{ClosureDigest, StackName};
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::people::Identity;
 use yuba_core::source::Source;
 use yuba_core::state_address::known_address;
 use yuba_git::closure::Before;
 use yuba_ports::{Committed, PortError, Ports, PutMode};
 
 use super::artifact;
+use super::brought;
 use super::observe::{Seeing, Verdict, judge};
 use super::stacks::{self, StackThere};
 use crate::backoff::Trouble;
@@ -27,6 +29,8 @@ pub(super) struct Look<'a> {
     pub(super) fetched: &'a dyn Checkout,
     /// The look's number.
     pub(super) number: u64,
+    /// Whoever hosts say pushed what was fetched.
+    pub(super) pushers: Vec<Identity>,
 }
 
 /// How many stacks were woken.
@@ -56,7 +60,7 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         Ok(backends) => backends,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let verdicts: Vec<(StackThere, Verdict)> = stacks
+    let mut verdicts: Vec<(StackThere, Verdict)> = stacks
         .into_iter()
         .map(|(name, stack)| {
             let verdict = judge(&seeing, &name, &stack);
@@ -64,6 +68,7 @@ pub(super) async fn fan_out(ports: &Ports, look: &Look<'_>) -> Result<Result<Wok
         })
         .filter(|(_, verdict)| *verdict != Verdict::Unchanged)
         .collect();
+    brought::note(look, &mut verdicts).await?;
     let woke = carry_out(ports, look, &verdicts).await?;
     // Last: nobody waits for it, and without it the next look only takes longer.
     if index.as_ref() != Some(&worked.index) {

@@ -2,9 +2,11 @@
 
 mod advance;
 mod artifact;
+mod brought;
 pub(crate) mod credentials;
 mod fan_out;
 mod observe;
+mod pushed;
 pub(crate) mod stacks;
 
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use crate::git::{Checkout, fetcher};
 use crate::outcome;
 use crate::report::Report;
 use crate::settings::SourceSettings;
+
+pub(crate) use pushed::{Pushed, pushed};
 
 /// Looks at a source, once for all that caused it, and wakes each stack whose closure differs from what was observed
 /// before.
@@ -74,7 +78,7 @@ async fn look_for(
             None => Report::Nothing("there is no such source".to_owned()),
             Some(source) => match resting(&source, &others) {
                 Some(why) => advance::rest(ports, &source, why).await?,
-                None => look_at(ports, settings, &source).await?,
+                None => look_at(ports, settings, &source, &others).await?,
             },
         };
         outcome::note(ports, &others, &name.to_string(), &report.to_string()).await?;
@@ -96,7 +100,12 @@ fn resting(source: &Source, causes: &[&Cause]) -> Option<&'static str> {
     causes.iter().all(is_stale).then_some("it was looked at already")
 }
 
-async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> Result<Report, PortError> {
+async fn look_at(
+    ports: &Ports,
+    settings: &SourceSettings,
+    source: &Source,
+    causes: &[&Cause],
+) -> Result<Report, PortError> {
     let fetched = match fetch(ports, settings, source).await? {
         Ok(fetched) => fetched,
         Err(trouble) => return advance::failed(ports, source, &trouble).await,
@@ -105,7 +114,9 @@ async fn look_at(ports: &Ports, settings: &SourceSettings, source: &Source) -> R
         return advance::unchanged(ports, source).await;
     }
     let number = advance::give_number(ports, source).await?;
-    let fanned = fan_out::fan_out(ports, &fan_out::Look { source, fetched: &*fetched, number }).await?;
+    let pushers = pushed(ports, causes).await?.iter().map(Pushed::identity).collect();
+    let look = fan_out::Look { source, fetched: &*fetched, number, pushers };
+    let fanned = fan_out::fan_out(ports, &look).await?;
     match fanned {
         Ok(woken) => advance::looked(ports, source, (&*fetched, number), woken).await,
         Err(trouble) => advance::failed(ports, source, &trouble).await,

@@ -95,7 +95,7 @@ fn has_path(seen: &Observation, stack: &StackThere) -> bool {
 }
 
 fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -> Observation {
-    let Look { source, fetched, number } = seeing.look;
+    let Look { source, fetched, number, .. } = seeing.look;
     let mut changed = reasons(seeing, stack, closure);
     let changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
     changed.truncate(MOST_REASONS);
@@ -113,6 +113,7 @@ fn observation(seeing: &Seeing<'_>, stack: &StackThere, closure: &SeenClosure) -
         problems: closure.problems.clone(),
         notices: closure.notices.clone(),
         commit: fetched.commit(),
+        brought: Vec::new(),
         at: seeing.at,
     }
 }

@@ -8,6 +8,7 @@ mod read;
 mod renamed;
 mod sources;
 mod stacks;
+mod teams;
 mod values;
 mod vanish;
 
@@ -91,7 +92,7 @@ async fn look(
         return finish::held_back(ports, settings, &record, (&set, &trouble)).await;
     }
     let taking = Taking::begin(ports, record, &documents, set).await?;
-    taking.all(settings).await
+    Box::pin(taking.all(settings)).await
 }
 
 /// One snapshot that is being taken over.
@@ -142,6 +143,7 @@ impl<'a> Taking<'a> {
     }
 
     async fn all(mut self, settings: &SourceSettings) -> Result<Report, PortError> {
+        self.take_teams().await?;
         let values = self.take_values().await?;
         self.take_sources().await?;
         let known = known::Known::load(self.ports, &self.record.name).await?;

@@ -1,6 +1,5 @@
 //! Reads the documents of a place of manifests: a directory, or a Git repository.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +9,14 @@ use yuba_core::id::ManifestSetName;
 use yuba_core::manifest::{ManifestFile, is_manifest_path};
 use yuba_core::manifest_root::ManifestRoot;
 use yuba_core::message::Cause;
-use yuba_core::record::Key;
-use yuba_core::source::Delivery;
+use yuba_core::people::Identity;
 use yuba_core::spec::{GitReference, SourceSpec};
-use yuba_ports::records::{Versioned, load};
 use yuba_ports::{PortError, Ports};
 
 use crate::backoff::{Mend, Trouble};
 use crate::blocking::blocking;
 use crate::git::Checkout;
-use crate::look::credentials;
+use crate::look::{credentials, pushed};
 use crate::settings::SourceSettings;
 
 /// Deeper directories than this are a loop of links.
@@ -43,24 +40,27 @@ pub(super) struct Author {
     pub(super) who: String,
     /// `pusher, verified by github`, or `commit author, not verified`.
     pub(super) known_by: String,
+    /// The name that the host vouches for, where one does.
+    pub(super) identity: Option<Identity>,
 }
 
 /// Whoever a verified host says has pushed the very commit that was found, where all deliveries of it name the same one;
 /// else whom the commit names. A delivery of another commit says nothing of this one.
 async fn author(ports: &Ports, causes: &[&Cause], fetched: &dyn Checkout) -> Result<Author, PortError> {
-    let mut pushers = BTreeSet::new();
-    for cause in causes {
-        let Cause::Delivery(id) = cause else { continue };
-        let delivery = load::<Delivery>(ports.store.as_ref(), &Key::delivery(&id.0)).await?;
-        let of_this = |delivery: &Delivery| delivery.commit.as_ref() == Some(&fetched.revision().commit);
-        if let Some(delivery) = delivery.map(Versioned::into_value).filter(of_this) {
-            pushers.extend(delivery.pusher.map(|pusher| (pusher, delivery.host)));
-        }
-    }
-    let only = if pushers.len() == 1 { pushers.pop_first() } else { None };
-    Ok(match only {
-        Some((who, host)) => Author { who, known_by: format!("pusher, verified by {host}") },
-        None => Author { who: fetched.commit().author, known_by: "commit author, not verified".to_owned() },
+    let mut pushed = pushed(ports, causes).await?;
+    pushed.retain(|pushed| pushed.commit.as_ref() == Some(&fetched.revision().commit));
+    let is_one = pushed.iter().all(|other| Some(other) == pushed.first());
+    Ok(match pushed.pop().filter(|_| is_one) {
+        Some(pushed) => Author {
+            known_by: format!("pusher, verified by {}", pushed.host),
+            identity: Some(pushed.identity()),
+            who: pushed.who,
+        },
+        None => Author {
+            who: fetched.commit().author,
+            known_by: "commit author, not verified".to_owned(),
+            identity: None,
+        },
     })
 }
 

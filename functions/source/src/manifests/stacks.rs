@@ -12,6 +12,7 @@ use yuba_ports::records::{Versioned, load, put_any};
 use yuba_ports::{Committed, Expected, PortError, Write};
 
 use super::known::Known;
+use super::read::Author;
 use super::renamed::{Movable, Origin};
 use super::{Taking, edges};
 use crate::settings::SourceSettings;
@@ -179,11 +180,15 @@ impl Taking<'_> {
             ApprovePlan::Plan { .. } => Some(spec.approve_plan.clone()),
             _ => None,
         };
-        let (author, author_known_by) = match meant.before.as_deref() {
+        let (author, author_known_by, author_identity) = match meant.before.as_deref() {
             Some(before) if approved(&before.spec) == approved(&manifest.spec) => {
-                (before.author.clone(), before.author_known_by.clone())
+                let Definition { author, author_known_by, author_identity, .. } = before.clone();
+                (author, author_known_by, author_identity)
             }
-            _ => self.documents.author.clone().map(|author| (author.who, author.known_by)).unzip(),
+            _ => match self.documents.author.clone() {
+                Some(Author { who, known_by, identity }) => (Some(who), Some(known_by), identity),
+                None => (None, None, None),
+            },
         };
         Definition {
             stack: meant.id,
@@ -195,6 +200,7 @@ impl Taking<'_> {
             vanished: None,
             author,
             author_known_by,
+            author_identity,
             held_back: None,
             may_be: meant.may_be.clone(),
         }

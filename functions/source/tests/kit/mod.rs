@@ -11,6 +11,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use yuba_core::id::{ManifestSetName, SourceName, StackId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::people::Roster;
 use yuba_core::record::{Key, Record, StackAlias};
 use yuba_core::source::{Definition, ManifestSetRecord, Observation, Source};
 use yuba_core::time::Span;
@@ -201,6 +202,17 @@ impl World {
 
     pub async fn observation(&self, name: &str) -> Observation {
         self.load(&Key::observation(self.id(name).await.unwrap())).await.unwrap()
+    }
+
+    /// How often teams changed, and each with the names of its members.
+    pub async fn teams(&self) -> (u64, Vec<String>) {
+        let changes = self.load::<Roster>(&Key::roster()).await.map_or(0, |roster| roster.changes);
+        let (teams, _) = yuba_ports::around::teams(&*self.memory.store).await.unwrap();
+        let shown = teams.iter().map(|team| {
+            let names = team.members.iter().flat_map(|member| &member.identities).map(ToString::to_string);
+            format!("{}: {}", team.name, names.collect::<Vec<_>>().join(", "))
+        });
+        (changes, shown.collect())
     }
 
     /// The cache is lost, as with the machine that it lay on.

@@ -85,6 +85,9 @@ impl Draft {
         if self.paused.is_some() {
             return self.wait_for(Waiting::Unpause);
         }
+        if let Some(waiting) = self.waits_for_window() {
+            return self.wait_for(waiting);
+        }
         if let Some(why) = self.held_back_by_state() {
             return self.wait_for(Waiting::SharedState(why));
         }
@@ -104,8 +107,10 @@ impl Draft {
     }
 
     fn ask_for_approval(&mut self) -> bool {
-        let asked = self.run.as_ref().is_some_and(|run| run.waits_for == Waiting::Approval);
-        self.wait_for(Waiting::Approval);
+        let waits = |run: &Run| matches!(run.waits_for, Waiting::Approval | Waiting::Approvals(_));
+        let asked = self.run.as_ref().is_some_and(waits);
+        let needed = self.approvals_needed();
+        self.wait_for(if needed.is_empty() { Waiting::Approval } else { Waiting::Approvals(needed) });
         if !asked {
             self.publish(EventKind::ApprovalRequested, "A plan waits for approval.");
         }

@@ -8,6 +8,7 @@ use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
 use crate::id::RunId;
+use crate::people::Team;
 use crate::request::{Ask, Outcome, Request, Signed};
 use crate::run::{AttemptEnd, Run, RunState, Waiting};
 use crate::source::{Definition, Observation};
@@ -39,6 +40,7 @@ pub(super) struct Draft {
     pub(super) trouble: Option<Trouble>,
     pub(super) notice: Option<TroubleNotice>,
     pub(super) paused: Option<Signed>,
+    pub(super) teams: Vec<Team>,
     pub(super) report: Vec<String>,
     before: (Stack, Option<Run>, Option<Attempt>),
 }
@@ -72,6 +74,7 @@ impl Draft {
             trouble: records.trouble,
             notice: None,
             paused: records.paused,
+            teams: records.teams,
             report: Vec::new(),
             before,
         }

@@ -1,7 +1,7 @@
 //! When a stack must be looked at next, whatever messages get lost.
 
 use super::draft::Draft;
-use crate::run::{RunState, Waiting};
+use crate::run::{Run, RunState, Waiting};
 use crate::schedule::{LOOK_AGAIN, PLAN_MAX_AGE, WATCH_ATTEMPT};
 use crate::time::Timestamp;
 use crate::trouble::Trouble;
@@ -18,6 +18,9 @@ impl Draft {
             RunState::Planning | RunState::Applying => Some(self.now + WATCH_ATTEMPT),
             RunState::Queued => Some(self.now + LOOK_AGAIN),
             RunState::AwaitingApproval if run.waits_for == Waiting::Unpause => Some(self.now + WATCH_ATTEMPT),
+            RunState::AwaitingApproval if matches!(run.waits_for, Waiting::Window { opens: Some(_), .. }) => {
+                self.due_of_window(run)
+            }
             RunState::AwaitingApproval if matches!(run.waits_for, Waiting::SharedState(_)) => {
                 Some(self.now + LOOK_AGAIN)
             }
@@ -28,6 +31,13 @@ impl Draft {
                 run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE).map(|due| due.max(self.now + LOOK_AGAIN))
             }
         }
+    }
+
+    /// When the window opens that a run waits for, or its plan gets too old.
+    fn due_of_window(&self, run: &Run) -> Option<Timestamp> {
+        let opens = if let Waiting::Window { opens, .. } = &run.waits_for { *opens } else { None };
+        let too_old = run.plan.as_ref().map(|plan| (plan.at + PLAN_MAX_AGE).max(self.now + LOOK_AGAIN));
+        [opens, too_old].into_iter().flatten().min()
     }
 
     fn due_of_next(&self) -> Option<Timestamp> {

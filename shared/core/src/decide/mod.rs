@@ -21,12 +21,14 @@ mod next;
 mod renamed;
 mod reports;
 mod requests;
+mod seen;
 mod shown;
 mod states;
 mod wanted;
 
 use std::collections::BTreeMap;
 
+pub(crate) use approval::MOST_TEAMS;
 pub use dependencies::{Dependency, dependency_blocked_by};
 pub use renamed::Former;
 pub use wanted::{settings_digest, values_name};
@@ -34,6 +36,7 @@ pub use wanted::{settings_digest, values_name};
 use crate::attempt::Attempt;
 use crate::id::RunId;
 use crate::message::{Cause, Message};
+use crate::people::Team;
 use crate::request::{Outcome, Request, Signed};
 use crate::run::Run;
 use crate::source::{Definition, Observation};
@@ -57,7 +60,8 @@ pub struct Records {
     pub run: Option<Run>,
     /// The run that found the drift that stands.
     pub drifted: Option<Run>,
-    /// The run that the request names, where it names one that has ended; the last one where it says where the state lives.
+    /// The run that the request names or was made before, where that has ended; the last one where it says where the state
+    /// lives.
     pub named: Option<Run>,
     /// The attempt that is out.
     pub attempt: Option<Attempt>,
@@ -77,6 +81,8 @@ pub struct Records {
     pub trouble: Option<Trouble>,
     /// Who stopped all new applies, if they are stopped.
     pub paused: Option<Signed>,
+    /// All teams.
+    pub teams: Vec<Team>,
 }
 
 /// What a launcher says of a task.

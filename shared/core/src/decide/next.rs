@@ -1,7 +1,10 @@
 //! Which run a stack needs next, when none is under way.
 
+use std::collections::BTreeSet;
+
 use super::draft::Draft;
 use crate::event::EventKind;
+use crate::people::Identity;
 use crate::request::Signed;
 use crate::run::{Failure, FailureClass, Run, RunKind, RunState, Waiting};
 use crate::source::Reason;
@@ -193,7 +196,17 @@ impl Draft {
         true
     }
 
+    /// Who brought what a run would apply. A run on what was last applied brings nothing.
+    fn authors(&self, base: Base) -> BTreeSet<Identity> {
+        let Some(seen) = self.observation.as_ref().filter(|_| base == Base::Wanted) else {
+            return BTreeSet::new();
+        };
+        let applied = self.stack.applied.as_ref().filter(|applied| applied.spec.source == seen.source);
+        seen.authors_since(applied.map_or(0, |applied| applied.observation))
+    }
+
     fn run_of(&mut self, new: &NewRun) -> Option<Run> {
+        let authors = self.authors(new.base);
         let (revision, tree, number, commit, spec, wanted) = match new.base {
             Base::Wanted => {
                 let (seen, definition) = (self.observation.as_ref()?, self.definition.as_ref()?);
@@ -221,6 +234,7 @@ impl Draft {
             tree,
             observation: number,
             commit,
+            authors,
             spec,
             wanted,
             because: new.because.clone(),

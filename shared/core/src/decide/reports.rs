@@ -126,6 +126,7 @@ impl Draft {
                 at: self.now,
                 from: "yuba".to_owned(),
                 message: String::new(),
+                identity: None,
             },
             because: Reason::Remediation,
             expects: Some(report.content),

@@ -52,7 +52,10 @@ impl Draft {
     }
 
     fn decide_request(&mut self, request: &Request) -> Answer {
-        let by = &request.by;
+        if let Some(seen) = &request.seen {
+            self.refuse_unless_seen(seen)?;
+        }
+        let by = &self.with_name(&request.by);
         match &request.ask {
             Ask::Approve { plan, digest } => self.approve(by, plan.as_ref(), digest.as_deref()),
             Ask::Reject => self.reject(by),
@@ -86,6 +89,9 @@ impl Draft {
                     refuse_unnamed_destruction(&stored.report, plan, digest)?;
                 }
                 self.check_plan(&stored.report, plan, digest)?;
+                if let Some(run) = &self.run {
+                    self.refuse_approver(by, run, &stored.report)?;
+                }
                 self.decided(by, DecisionVerdict::Approve, &stored.report);
                 Ok(format!("{} is approved; {}", stored.report.plan_id, self.after_approval()))
             }
@@ -109,6 +115,9 @@ impl Draft {
             return refuse("the stack's manifest says approvePlan: disable; nothing of it is applied");
         }
         self.refuse_unsaved()?;
+        if let Some(run) = &self.drifted {
+            self.refuse_approver(by, run, &report)?;
+        }
         self.stack.asked = Some(AskedRun {
             kind: RunKind::Tracked,
             by: by.clone(),
@@ -133,24 +142,23 @@ impl Draft {
         let Some(stored) = stored else {
             return refuse(format!("nothing waits for a decision: {}", self.stack.shown.status));
         };
+        self.refuse_stranger(by)?;
         self.decided(by, DecisionVerdict::Reject, &stored.report);
         self.end_run(RunState::Discarded);
         Ok(format!("{} is rejected; nothing is applied until something changes", stored.report.plan_id))
     }
 
-    /// Writes a decision down; a person's second of the same kind on the same content counts once.
+    /// Writes a decision down; a person's second of the same kind on the same content takes the first one's place.
     fn decided(&mut self, by: &Signed, verdict: DecisionVerdict, report: &PlanReport) {
         let decision = Decision { verdict, content: report.content, by: by.clone() };
         self.on_run(|run| {
             let same = |old: &Decision| {
                 old.verdict == verdict && old.content == report.content && old.by.who == by.who
             };
-            if !run.decisions.iter().any(same) {
-                run.decisions.push(decision);
-            }
+            run.decisions.retain(|old| !same(old));
+            run.decisions.push(decision);
         });
-        let word = if verdict == DecisionVerdict::Approve { "approved" } else { "rejected" };
-        self.publish(EventKind::PlanDecided, format!("{} {word} {}.", by.who, report.plan_id));
+        self.publish(EventKind::PlanDecided, format!("{} {} {}.", by.who, verdict.past(), report.plan_id));
     }
 
     fn reconcile(&mut self, by: &Signed) -> Answer {
@@ -304,8 +312,12 @@ impl Draft {
     }
 
     /// What follows an approval now.
-    fn after_approval(&self) -> &'static str {
-        if self.is_suspended() {
+    fn after_approval(&self) -> String {
+        let needed = self.approvals_needed();
+        if !needed.is_empty() {
+            return format!("still needed: {}", needed.join("; "));
+        }
+        let after = if self.is_suspended() {
             "it is applied when the stack is resumed"
         } else if self.paused.is_some() {
             "it is applied when the installation's pause ends"
@@ -315,7 +327,8 @@ impl Draft {
             "the destruction starts"
         } else {
             "the apply starts"
-        }
+        };
+        after.to_owned()
     }
 }
 

@@ -109,6 +109,15 @@ impl Draft {
             (RunState::Planning, _) => format!("Terraform Planning: {}", run.revision),
             (RunState::Applying, _) => format!("Applying: {}", run.revision),
             (RunState::AwaitingAdoption, _) => self.adoption_sentence(),
+            (_, Waiting::Window { why, opens: Some(opens) }) => {
+                format!("{}; waits until {opens} for {why}", plan_generated(run))
+            }
+            (_, Waiting::Window { why, opens: None }) => {
+                format!("{}; {why}: that never opens", plan_generated(run))
+            }
+            (_, Waiting::Approvals(needed)) => {
+                format!("{}; needs {}", plan_generated(run), needed.join("; "))
+            }
             _ => self.awaiting_approval(run),
         }
     }

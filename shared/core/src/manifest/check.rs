@@ -41,7 +41,8 @@ impl<'kind> Checker<'kind> {
             (Some("array"), Tree::List(items)) => self.list(items, schema, path),
             (Some("string") | None, Tree::Text(text)) => self.text(node, text, schema, path),
             (Some("boolean"), Tree::Bool(_)) | (Some("number"), Tree::Number(_)) => {}
-            (Some("integer"), Tree::Number(number)) if number.is_i64() => {}
+            (Some("integer"), Tree::Number(number))
+                if number.as_i64().is_some_and(|given| fits(given, schema)) => {}
             _ => self.fault(node.spot, messages::wrong(path, node, &allowed(schema))),
         }
     }
@@ -135,6 +136,13 @@ fn type_of(schema: &Value) -> Option<&str> {
     }
 }
 
+/// Whether a whole number lies within a schema's bounds; counts have 32 bits.
+fn fits(given: i64, schema: &Value) -> bool {
+    let least = schema.get("minimum").and_then(Value::as_i64).unwrap_or(i64::MIN);
+    let is_count = schema.get("format").is_some_and(|format| format == "uint32");
+    given >= least && (!is_count || u32::try_from(given).is_ok())
+}
+
 fn form(schema: &Value) -> Option<&'static Format> {
     format::by_name(schema.get("format")?.as_str()?)
 }
@@ -161,5 +169,10 @@ fn allowed(schema: &Value) -> String {
         Some("object") => "a mapping",
         _ => "any value",
     };
-    form(schema).map_or(kind, |form| form.allowed).to_owned()
+    let least = schema.get("minimum").and_then(Value::as_i64).filter(|least| *least > 0);
+    match (form(schema), least) {
+        (Some(form), _) => form.allowed.to_owned(),
+        (None, Some(least)) => format!("{kind} of at least {least}"),
+        (None, None) => kind.to_owned(),
+    }
 }

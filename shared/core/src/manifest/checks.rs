@@ -6,7 +6,7 @@ use super::document::Identity;
 use super::finding::{Finding, Place, Severity};
 use super::messages;
 use super::references;
-use super::set::Drafts;
+use super::set::{Drafts, is_restriction};
 use super::stack::StackDraft;
 use crate::id::{ObjectName, StackName};
 use crate::spec::{ApprovePlan, ValuesKind};
@@ -44,6 +44,9 @@ fn hold_back_twins(drafts: &mut Drafts) {
     for (identity, earlier, later) in twins {
         let name = identity.full_name().unwrap_or_default();
         drafts.error(&later, messages::twice(&identity.kind, &name, &earlier));
+        if is_restriction(&identity.kind) {
+            drafts.hold_back_all(&identity.kind, &later);
+        }
         for place in [earlier, later] {
             drafts.drop_at(&place);
             drafts.hold_back(&identity.kind, Some(name.clone()), &place);
@@ -197,6 +200,7 @@ impl Drafts {
         self.config_maps.retain(|map| map.place != *place);
         self.providers.retain(|provider| provider.place != *place);
         self.alerts.retain(|alert| alert.place != *place);
+        self.teams.retain(|team| team.place != *place);
     }
 
     pub(super) fn drop_stack(&mut self, name: &StackName) {

@@ -15,9 +15,11 @@ use super::report::Report;
 use super::schema::{self, KindSchema};
 use super::source::{self, SourceDraft};
 use super::stack::{self, DEFAULT_NAMESPACE, StackDraft};
+use super::team;
 use super::wire::kube::{ConfigMapDocument, Metadata, ServiceAccountDocument};
 use super::yaml::{Node, Tree};
 use crate::id::{ObjectName, SecretName};
+use crate::people::Member;
 
 /// The annotation by which EKS binds a role to a service account.
 const ROLE_ANNOTATION: &str = "eks.amazonaws.com/role-arn";
@@ -32,6 +34,8 @@ pub(super) enum Item {
     ConfigMap(SecretName, BTreeMap<String, String>),
     Provider(Kept),
     Alert(Kept),
+    /// A team and its members.
+    Team(ObjectName, Vec<Member>),
     /// Nothing that anything else needs.
     Nothing,
 }
@@ -103,6 +107,13 @@ pub(super) fn read(root: Node, class: Class, report: &mut Report<'_>) -> Item {
         }
         Class::Provider => kept(&root, "provider.json", report).map_or(Item::Nothing, Item::Provider),
         Class::Alert => kept(&root, "alert.json", report).map_or(Item::Nothing, Item::Alert),
+        Class::Team => match typed(&root, "team-v1.json", report) {
+            Some(document) => {
+                let (name, members) = team::read(&root, document, report);
+                Item::Team(name, members)
+            }
+            None => Item::Nothing,
+        },
         Class::Context | Class::Restriction => {
             read_later(&root, report);
             Item::Nothing

@@ -146,7 +146,7 @@ pub(super) const STACK: &[Field] = &[
     later("spec.drift.escalateAfter", Since::Stack, "drift is reported once"),
     works("spec.triggers", Since::Stack),
     matters("spec.contexts", Since::Stack, "variables and files would be missing"),
-    matters("spec.approval", Since::Stack, "fewer people would be asked than it demands"),
+    works("spec.approval", Since::Stack),
     matters("spec.policies", Since::Stack, "they may forbid the apply"),
 ];
 
@@ -172,6 +172,13 @@ pub(super) const SOURCE: &[Field] = &[
     matters("spec.include", Since::V1Alpha1, "files of other sources would be missing"),
     later("spec.accessFrom", Since::V1Alpha1, "Flux does not use it either"),
     later("spec.gitImplementation", Since::V1Alpha1, "there is one implementation"),
+];
+
+/// The fields of `Team`.
+pub(super) const TEAM: &[Field] = &[
+    works("spec.members", Since::Stack),
+    later("spec.members[].iamArn", Since::Stack, "nobody comes in by it yet"),
+    later("spec.members[].oidcGroup", Since::Stack, "nobody comes in by it yet"),
 ];
 
 /// The row that decides about a field: its own, or that of the nearest field it lies in.

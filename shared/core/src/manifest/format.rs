@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::approval::PlanCondition;
 use crate::spec::{ApprovePlan, KeyMapping};
 use crate::time::Span;
+use crate::window::{Cron, ZoneName};
 
 /// A form of texts.
 pub(super) struct Format {
@@ -72,7 +74,7 @@ const FORMATS: &[Format] = &[
         name: "aws-role",
         allowed: "the ARN of an IAM role such as `arn:aws:iam::123456789012:role/name`",
         pattern: r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$",
-        check: is_role_arn,
+        check: |text| is_iam_arn(text, &["role/"]),
     },
     Format {
         name: "git-url",
@@ -97,6 +99,46 @@ const FORMATS: &[Format] = &[
         allowed: "a host as URLs name it, such as `git.example.com` or `git.example.com:8443`",
         pattern: r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?$",
         check: is_host,
+    },
+    Format {
+        name: "email-address",
+        allowed: "an e-mail address such as `ada@example.com`",
+        pattern: r"^[^@\s<>]+@[^@\s<>]+$",
+        check: is_email_address,
+    },
+    Format {
+        name: "slack-user",
+        allowed: "the id of a user in Slack such as `U02ABCDEF`",
+        pattern: r"^[UW][A-Z0-9]+$",
+        check: |text| {
+            let rest = text.strip_prefix(['U', 'W']).unwrap_or_default();
+            !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        },
+    },
+    Format {
+        name: "iam-arn",
+        allowed: "the ARN of an IAM user or role such as `arn:aws:iam::123456789012:user/ada`",
+        pattern: r"^arn:aws[a-z-]*:iam::[0-9]{12}:(user|role)/.+$",
+        check: |text| is_iam_arn(text, &["user/", "role/"]),
+    },
+    Format {
+        name: "plan-condition",
+        allowed: "a condition such as `destroys > 0` or `changes >= 20`; counted are `creates`, `updates`, `replaces`, \
+                  `destroys`, `forgets` and `changes`",
+        pattern: r"^(creates|updates|replaces|destroys|forgets|changes) *>=? *[0-9]+$",
+        check: |text| text.parse::<PlanCondition>().is_ok(),
+    },
+    Format {
+        name: "cron-expression",
+        allowed: "a cron expression of five fields such as `0 9 * * mon-fri`",
+        pattern: r"^\s*(\S+\s+){4}\S+\s*$",
+        check: |text| text.parse::<Cron>().is_ok(),
+    },
+    Format {
+        name: "time-zone",
+        allowed: "a time zone such as `Europe/Berlin` or `UTC`",
+        pattern: r"^(UTC|[A-Za-z_]+/.+)$",
+        check: |text| text.parse::<ZoneName>().is_ok(),
     },
     Format {
         name: "path-glob",
@@ -155,6 +197,18 @@ markers! {
     VersionConstraint = "version-constraint";
     /// A commit id.
     Commit = "commit-id";
+    /// An e-mail address.
+    EmailAddress = "email-address";
+    /// A user's id in Slack.
+    SlackUser = "slack-user";
+    /// The ARN of an IAM user or role.
+    IamArn = "iam-arn";
+    /// A condition on a plan.
+    ConditionOnPlan = "plan-condition";
+    /// A cron expression.
+    CronExpression = "cron-expression";
+    /// The name of a time zone.
+    TimeZoneName = "time-zone";
     /// A glob of paths.
     PathGlob = "path-glob";
 }
@@ -193,12 +247,19 @@ fn is_host(text: &str) -> bool {
     is_kubernetes_name(name) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
-fn is_role_arn(text: &str) -> bool {
+fn is_email_address(text: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty() && !part.contains(|letter: char| letter.is_whitespace() || "@<>".contains(letter))
+    };
+    text.split_once('@').is_some_and(|(name, host)| plain(name) && plain(host))
+}
+
+fn is_iam_arn(text: &str, kinds: &[&str]) -> bool {
     let parts: Vec<&str> = text.splitn(6, ':').collect();
     let ["arn", partition, "iam", "", account, resource] = parts.as_slice() else { return false };
     let digits = account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit());
-    let role = resource.strip_prefix("role/").is_some_and(|name| !name.is_empty());
-    partition.starts_with("aws") && digits && role
+    let named = |kind: &&str| resource.strip_prefix(*kind).is_some_and(|name| !name.is_empty());
+    partition.starts_with("aws") && digits && kinds.iter().any(named)
 }
 
 fn is_git_url(text: &str) -> bool {

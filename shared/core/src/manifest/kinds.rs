@@ -25,7 +25,9 @@ pub(super) enum Class {
     Alert,
     /// `Context`: does not work yet.
     Context,
-    /// `Policy`, `Team` or `Freeze`: does not work yet; a faulty one holds the whole set back.
+    /// `Team`: a faulty one holds the whole set back.
+    Team,
+    /// `Policy` or `Freeze`: does not work yet; a faulty one holds the whole set back.
     Restriction,
     /// A list of documents, as `kubectl get -o yaml` writes it.
     List,
@@ -115,7 +117,8 @@ impl Header<'_> {
         let class = match self.kind {
             "Stack" => Class::Stack(Since::Stack),
             "Context" => Class::Context,
-            "Policy" | "Team" | "Freeze" => Class::Restriction,
+            "Team" => Class::Team,
+            "Policy" | "Freeze" => Class::Restriction,
             _ => return self.unknown_kind(KINDS, report),
         };
         self.in_version(&[STACK], class, report)

@@ -4,6 +4,7 @@
 use super::finding::Place;
 use super::scalar;
 use super::yaml::{Node, Tree};
+use crate::time::Span;
 
 /// More names than this are not listed in a message.
 const MANY: usize = 16;
@@ -247,6 +248,25 @@ pub(super) fn missing_source(name: &str, nearest: Option<&str>) -> String {
 
 pub(super) fn held_source(name: &str, place: &Place) -> String {
     format!("spec.sourceRef: held back, because GitRepository `{name}` is faulty ({place})")
+}
+
+pub(super) fn missing_team(name: &str, nearest: Option<&str>) -> String {
+    let hint = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("spec.approval: no Team `{name}` in these manifests{hint}")
+}
+
+pub(super) fn many_teams(path: &str, found: usize, most: usize) -> String {
+    format!("{path}: found {found} teams, allowed are at most {most}")
+}
+
+pub(super) fn long_window(path: &str, found: Span, longest: Span) -> String {
+    format!("{path}: found `{found}`, allowed is at most `{longest}`")
+}
+
+pub(super) fn nobody(path: &str) -> String {
+    format!(
+        "{path}: names nobody; allowed is at least one of `email`, `logins`, `slack`, `iamArn` or `oidcGroup`"
+    )
 }
 
 pub(super) fn missing_dependency(path: &str, name: &str, nearest: Option<&str>) -> String {

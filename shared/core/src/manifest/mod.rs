@@ -3,6 +3,7 @@
 //! [`read_set`] takes the texts of all files at once and never fails: what is wrong is a [`Finding`] with its place, the
 //! faulty document is held back with whatever refers to it, and the rest can be used. Nothing here reads a file.
 
+mod approval;
 mod backend;
 mod check;
 mod checks;
@@ -27,6 +28,7 @@ mod schema;
 mod set;
 mod source;
 mod stack;
+mod team;
 pub mod wire;
 mod yaml;
 
@@ -38,5 +40,5 @@ pub use reference::reference;
 pub use schema::{KindSchema, schemas};
 pub use set::{
     ConfigMapManifest, HeldBack, KeptManifest, ManifestFile, ManifestSet, SourceManifest, StackManifest,
-    read_set,
+    TeamManifest, read_set,
 };

@@ -13,11 +13,15 @@ pub fn reference() -> String {
         format!("| {kind} | {versions} | [{file}](schema/{file}) |\n")
     }));
     let of = |file: &str| schemas().iter().find(|schema| schema.file == file);
-    if let (Some(stack), Some(source)) = (of("stack-v1.json"), of("gitrepository.json")) {
+    if let (Some(stack), Some(source), Some(team)) =
+        (of("stack-v1.json"), of("gitrepository.json"), of("team-v1.json"))
+    {
         text.push_str("\n## Terraform and Stack\n\n");
         text.push_str(&table(stack, fields::STACK));
         text.push_str("\n## GitRepository\n\n");
         text.push_str(&table(source, fields::SOURCE));
+        text.push_str("\n## Team\n\n");
+        text.push_str(&table(team, fields::TEAM));
     }
     text
 }
@@ -37,8 +41,11 @@ what it finds as `file:line:column: error|warning|notice: …`.
 - Unquoted `yes`, `no`, `on` and `off` are booleans and `0755` is octal, as they are to kubectl.
 - A `ServiceAccount` is read for its annotation `eks.amazonaws.com/role-arn`, a `ConfigMap` for `varsFrom`. A `Secret` is
   not used: its values are stored with `yuba secret set`. `Provider` and `Alert` are kept; nothing is delivered by them yet.
-- `Context`, `Policy`, `Team` and `Freeze` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy`,
-  `Team` or `Freeze` holds the whole set back. Only their name and that they have a `spec` is checked; they have no schema yet.
+- A `Team` of `yuba.dev/v1` names people who may decide, and the names under which Slack and Git hosts know them. Two entries
+  with one name in common are one human, who counts once. Teams bind at once, also for plans that wait already; a faulty one
+  holds the whole set back.
+- `Context`, `Policy` and `Freeze` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy` or
+  `Freeze` holds the whole set back. Only their name and that they have a `spec` is checked; they have no schema yet.
 - The annotation `yuba.dev/state: new` says that a stack for which nobody names a backend starts with an empty state; without
   it the first plan waits for `yuba adopt`. It waits too where the stack may be one that vanished, under a new name: see
   [`yuba adopt`](cli.md#yuba-adopt-stack).

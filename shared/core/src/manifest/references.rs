@@ -6,7 +6,8 @@ use super::checks::at;
 use super::messages;
 use super::set::{Drafts, HeldBack};
 use super::stack::StackDraft;
-use crate::id::{SourceName, StackName};
+use crate::approval::ApprovalRules;
+use crate::id::{ObjectName, SourceName, StackName};
 
 type Dependencies = BTreeMap<StackName, Vec<StackName>>;
 
@@ -89,7 +90,7 @@ fn way_back(
     way
 }
 
-/// Holds back each stack whose source or dependency is missing or held back, until all that is left is complete.
+/// Holds back each stack whose source, team or dependency is missing or held back, until all that is left is complete.
 pub(super) fn hold_back_what_lacks_something(drafts: &mut Drafts) {
     loop {
         let names = Names::of(drafts);
@@ -113,6 +114,7 @@ struct Lack {
 
 /// What can be referred to.
 struct Names {
+    teams: BTreeSet<ObjectName>,
     sources: BTreeSet<SourceName>,
     stacks: BTreeSet<StackName>,
 }
@@ -120,6 +122,7 @@ struct Names {
 impl Names {
     fn of(drafts: &Drafts) -> Self {
         Self {
+            teams: drafts.teams.iter().map(|team| team.name.clone()).collect(),
             sources: drafts.sources.iter().map(|(draft, _)| draft.name.clone()).collect(),
             stacks: drafts.stacks.iter().map(|(draft, _)| draft.name.clone()).collect(),
         }
@@ -130,6 +133,12 @@ impl Names {
         let source = &draft.spec.source;
         if !self.sources.contains(source) {
             return lack("spec.sourceRef.name".to_owned(), self.of_source(drafts, &source.to_string()));
+        }
+        let unknown = |team: &&ObjectName| !self.teams.contains(*team);
+        if let Some(team) = draft.spec.approval.iter().flat_map(ApprovalRules::teams).find(unknown) {
+            let known: Vec<String> = self.teams.iter().map(ToString::to_string).collect();
+            let name = team.to_string();
+            return lack("spec.approval".to_owned(), messages::missing_team(&name, near(&name, &known)));
         }
         let missing = |dependency: &StackName| !self.stacks.contains(dependency);
         let index = draft.spec.depends_on.iter().position(missing)?;

@@ -11,6 +11,7 @@ use super::wire::kube::{ConfigMapDocument, ServiceAccountDocument};
 use super::wire::notification::{AlertDocument, ProviderDocument};
 use super::wire::source::GitRepositoryDocument;
 use super::wire::stack::StackDocument;
+use super::wire::team::TeamDocument;
 
 /// The schema of one kind.
 #[derive(Debug)]
@@ -58,6 +59,7 @@ static SCHEMAS: LazyLock<Vec<KindSchema>> = LazyLock::new(|| {
         kind::<ConfigMapDocument>("configmap.json", &["v1"], "ConfigMap"),
         kind::<ProviderDocument>("provider.json", notification, "Provider"),
         kind::<AlertDocument>("alert.json", notification, "Alert"),
+        kind::<TeamDocument>("team-v1.json", &["yuba.dev/v1"], "Team"),
     ]
 });
 
@@ -102,8 +104,10 @@ mod tests {
 
     fn properties(file: &str) -> BTreeSet<String> {
         let schema = &schemas().iter().find(|schema| schema.file == file).unwrap().schema;
-        let spec =
-            ["StackSpec", "GitRepositorySpec"].iter().find_map(|name| schema["$defs"].get(name)).unwrap();
+        let spec = ["StackSpec", "GitRepositorySpec", "TeamSpec"]
+            .iter()
+            .find_map(|name| schema["$defs"].get(name))
+            .unwrap();
         spec["properties"].as_object().unwrap().keys().map(|field| format!("spec.{field}")).collect()
     }
 
@@ -121,6 +125,7 @@ mod tests {
     fn every_field_has_a_row_and_every_row_a_field() {
         assert_eq!(properties("stack-v1.json"), rows(fields::STACK, Since::Stack));
         assert_eq!(properties("gitrepository.json"), rows(fields::SOURCE, Since::Stack));
+        assert_eq!(properties("team-v1.json"), rows(fields::TEAM, Since::Stack));
     }
 
     #[test]

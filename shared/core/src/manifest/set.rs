@@ -18,6 +18,7 @@ use super::source::SourceDraft;
 use super::stack::StackDraft;
 use super::yaml::{Document, Node, Tree};
 use crate::id::{DocumentDigest, ObjectName, SecretName, SourceName, StackName};
+use crate::people::Member;
 use crate::spec::{SourceSpec, StackSpec};
 
 /// Files longer than this are not read.
@@ -80,6 +81,17 @@ pub struct KeptManifest {
     pub place: Place,
 }
 
+/// A team that can be used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TeamManifest {
+    /// Its name.
+    pub name: ObjectName,
+    /// Who belongs to it.
+    pub members: Vec<Member>,
+    /// Where its document starts.
+    pub place: Place,
+}
+
 /// A document that cannot be used: its last good version stays in force.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct HeldBack {
@@ -104,6 +116,8 @@ pub struct ManifestSet {
     pub providers: Vec<KeptManifest>,
     /// The alerts, by name.
     pub alerts: Vec<KeptManifest>,
+    /// The teams, by name.
+    pub teams: Vec<TeamManifest>,
     /// What is held back.
     pub held_back: Vec<HeldBack>,
     /// Whether nothing of the set may be taken over, because a `Policy`, `Team` or `Freeze` is faulty. What could be
@@ -176,6 +190,7 @@ pub(super) struct Drafts {
     pub(super) config_maps: Vec<ConfigMapManifest>,
     pub(super) providers: Vec<KeptManifest>,
     pub(super) alerts: Vec<KeptManifest>,
+    pub(super) teams: Vec<TeamManifest>,
     /// The providers that alerts name, and where.
     pub(super) wanted_providers: Vec<(ObjectName, Place)>,
     /// Every document that says who it is, in the order of the files.
@@ -252,7 +267,7 @@ impl Drafts {
         if class == Class::Ignored {
             self.findings.append(&mut report.findings);
         } else {
-            self.lay_down(report, identity, &place, class == Class::Restriction);
+            self.lay_down(report, identity, &place, matches!(class, Class::Team | Class::Restriction));
         }
     }
 
@@ -272,9 +287,7 @@ impl Drafts {
         if report.has_errors() {
             self.hold_back(&identity.kind, identity.full_name(), place);
             if restricts {
-                self.is_held_back = true;
-                let message = messages::whole_set(&identity.kind);
-                self.findings.push(Finding { severity: Severity::Error, place: place.clone(), message });
+                self.hold_back_all(&identity.kind, place);
             }
         }
         self.findings.extend(report.findings);
@@ -283,6 +296,13 @@ impl Drafts {
 
     fn ignore(&mut self, place: Place, message: String) {
         self.findings.push(Finding { severity: Severity::Notice, place, message });
+    }
+
+    /// Without this document something would be allowed that it forbids: nothing of the set is taken over.
+    pub(super) fn hold_back_all(&mut self, kind: &str, place: &Place) {
+        self.is_held_back = true;
+        let message = messages::whole_set(kind);
+        self.findings.push(Finding { severity: Severity::Error, place: place.clone(), message });
     }
 
     pub(super) fn hold_back(&mut self, kind: &str, name: Option<String>, place: &Place) {
@@ -306,6 +326,7 @@ impl Drafts {
                 self.wanted_providers.extend(wanted);
                 self.alerts.push(KeptManifest { name: kept.name, body: kept.body, place });
             }
+            Item::Team(name, members) => self.teams.push(TeamManifest { name, members, place }),
             Item::Nothing => {}
         }
     }
@@ -330,6 +351,7 @@ impl Drafts {
             config_maps: self.config_maps,
             providers: self.providers,
             alerts: self.alerts,
+            teams: self.teams,
             held_back: self.held_back.into_iter().collect(),
             is_held_back: self.is_held_back,
             findings: self.findings,
@@ -339,12 +361,13 @@ impl Drafts {
         set.config_maps.sort_by(|one, other| one.name.cmp(&other.name));
         set.providers.sort_by(|one, other| one.name.cmp(&other.name));
         set.alerts.sort_by(|one, other| one.name.cmp(&other.name));
+        set.teams.sort_by(|one, other| one.name.cmp(&other.name));
         set.findings.sort_by(|one, other| (&one.place, one.severity).cmp(&(&other.place, other.severity)));
         set
     }
 }
 
-fn is_restriction(kind: &str) -> bool {
+pub(super) fn is_restriction(kind: &str) -> bool {
     ["Policy", "Team", "Freeze"].contains(&kind)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::approval;
 use super::backend;
 use super::engine;
 use super::fields::{self, Lot};
@@ -71,12 +72,7 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
         destroy: wire.destroy.unwrap_or_default(),
         vars: wire.vars.unwrap_or_default().into_iter().map(variable).collect(),
         vars_from: vars_from(here, wire.vars_from.unwrap_or_default())?,
-        tf_vars_files: wire
-            .tf_vars_files
-            .unwrap_or_default()
-            .iter()
-            .map(|path| normal(path))
-            .collect::<Result<_, _>>()?,
+        tf_vars_files: normal_paths(wire.tf_vars_files)?,
         backend: wire
             .backend_config
             .and_then(|config| config.custom_configuration)
@@ -107,6 +103,7 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
             ),
         },
         approve_plan,
+        approval: wire.approval.map(|wire| approval::rules(here, wire)).transpose()?,
         triggers: wire.triggers.unwrap_or_default(),
         state_is_new: metadata.annotations.is_some_and(|all| all.contains_key(STATE_ANNOTATION)),
         not_applied: Vec::new(),
@@ -118,6 +115,10 @@ const STATE_ANNOTATION: &str = "yuba.dev/state";
 fn normal(path: &str) -> Result<String, InvalidId> {
     format::normal_path(path)
         .ok_or_else(|| InvalidId { found: path.to_owned(), expected: "a path inside the repository" })
+}
+
+fn normal_paths(paths: Option<Vec<String>>) -> Result<Vec<String>, InvalidId> {
+    paths.unwrap_or_default().iter().map(|path| normal(path)).collect()
 }
 
 fn variable(wire: parts::Variable) -> Variable {
@@ -220,6 +221,9 @@ fn judge(root: &Node, metadata: &Metadata, wire: &Wire, report: &mut Report<'_>)
     let remediates = wire.drift.as_ref().and_then(|drift| drift.mode) == Some(parts::DriftAnswer::Remediate);
     if remediates && !applies {
         report.say(Severity::Error, root.spot_of("spec.drift.mode"), messages::remediation_without_apply());
+    }
+    if let Some(approval) = &wire.approval {
+        approval::judge(root, approval, report);
     }
     judge_annotation(root, metadata, report);
     judge_image(root, wire, report);

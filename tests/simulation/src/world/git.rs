@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use yuba_core::id::{ClosureDigest, CommitId, Revision, StackName, TreeId};
 use yuba_core::job::artifact_object;
 use yuba_core::manifest::ManifestFile;
+use yuba_core::people::Identity;
 use yuba_core::source::{CommitFacts, Reason};
 use yuba_core::spec::{GitReference, SourceSpec};
 use yuba_core::state_address::CodeBackend;
@@ -192,6 +193,10 @@ impl Checkout for CheckedOut {
             author: format!("{0} <{0}@example.com>", self.commit.author),
             subject: self.commit.subject.clone(),
         }
+    }
+
+    async fn people_since(&self, _: Option<&CommitId>) -> Result<BTreeSet<Identity>, PortError> {
+        Ok(BTreeSet::from([Identity::email(&format!("{}@example.com", self.commit.author))]))
     }
 
     async fn closures(&self, work: Work) -> Result<Result<Worked, Trouble>, PortError> {

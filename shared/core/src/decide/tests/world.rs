@@ -10,10 +10,11 @@ use crate::id::{
 };
 
 use crate::message::{AttemptNews, Cause, Message, Wake};
+use crate::people::{Identity, Team};
 use crate::plan::summary::{PlanCounts, PlanReport};
-use crate::request::{Ask, Outcome, Request, Signed};
+use crate::request::{Ask, Outcome, Request, Seen, Signed};
 use crate::run::{Failure, FailureClass, Run, RunState};
-use crate::source::{CommitFacts, Definition, Observation, Reason};
+use crate::source::{Brought, CommitFacts, Definition, Observation, Reason};
 use crate::spec::{EngineTool, StackSpec};
 use crate::stack::Stack;
 use crate::state_address::{CodeBackend, SameState};
@@ -40,6 +41,13 @@ pub(super) struct World {
     pub(super) says: String,
     /// Whether the last that was asked for and done makes a run later.
     pub(super) run_to_come: bool,
+    /// The name that a service vouches for, of those who ask.
+    pub(super) identity: Option<Identity>,
+    /// What they had before their eyes.
+    pub(super) seen: Option<Seen>,
+    pub(super) teams: Vec<Team>,
+    /// Who brought what is pushed, beside the author of its head.
+    pub(super) brought: Vec<Brought>,
     ids: u64,
 }
 
@@ -61,6 +69,7 @@ impl World {
             vanished: None,
             author: None,
             author_known_by: None,
+            author_identity: None,
             held_back: None,
             may_be: Vec::new(),
         };
@@ -80,6 +89,10 @@ impl World {
             task: TaskSeen::Running,
             says: String::new(),
             run_to_come: false,
+            identity: None,
+            seen: None,
+            teams: Vec::new(),
+            brought: Vec::new(),
             ids: 0,
         }
     }
@@ -122,6 +135,7 @@ impl World {
                 author: "ada".to_owned(),
                 subject: "Change".to_owned(),
             },
+            brought: self.brought.clone(),
             at: self.now,
         });
         self.wake(Cause::Observation { source: self.definition.spec.source.clone(), number });
@@ -165,8 +179,9 @@ impl World {
         self.ids += 1;
         let id = RequestId(Ulid::from_parts(3, u128::from(self.ids)));
         let message = self.says.clone();
-        let by = Signed { who: "ada".to_owned(), at: self.now, from: "cli".to_owned(), message };
-        let request = Request { id, stack: self.stack.id, by, ask, outcome: Outcome::Pending };
+        let identity = self.identity.clone();
+        let by = Signed { who: "ada".to_owned(), at: self.now, from: "cli".to_owned(), message, identity };
+        let request = Request { seen: self.seen, ..Request::new(id, self.stack.id, by, ask) };
         let decision = self.decide(Cause::Request(id), Some(request), None);
         match decision.request.unwrap().outcome {
             Outcome::Pending => ("pending".to_owned(), None),
@@ -293,7 +308,9 @@ impl World {
                 at: self.now,
                 from: "cli".to_owned(),
                 message: String::new(),
+                identity: None,
             }),
+            teams: self.teams.clone(),
         };
         let decision = decide(records, &Message::new(Wake::Stack(self.stack.id), cause), moment);
         self.commit(&decision);
@@ -301,6 +318,9 @@ impl World {
     }
 
     fn named(&self, request: Option<&Request>) -> Option<Run> {
+        if let Some(seen) = request?.seen {
+            return self.runs.iter().find(|known| known.id == seen.run).cloned();
+        }
         match request?.ask {
             Ask::Recover { run } => self.runs.iter().find(|known| known.id == run).cloned(),
             Ask::Adopt(_) => self.runs.last().cloned(),

@@ -3,9 +3,11 @@
 //!
 //! Fields that do not work yet have types too, so that a mistake in them is found today.
 
+pub mod approval;
 pub mod kube;
 pub mod notification;
 pub mod runner_pod;
 pub mod source;
 pub mod stack;
 pub mod stack_parts;
+pub mod team;

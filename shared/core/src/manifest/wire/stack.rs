@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::approval::Approval;
 use super::kube::{Metadata, NamespacedReference};
 use super::runner_pod::RunnerPodTemplate;
 use super::stack_parts as parts;
@@ -154,8 +155,8 @@ pub struct StackSpec {
     pub triggers: Option<Vec<String>>,
     /// Contexts whose variables and files the stack takes.
     pub contexts: Option<Vec<String>>,
-    /// Who must approve, and how many.
-    pub approval: Option<Value>,
+    /// Who must approve, beyond what `approvePlan` says: how many people, of which teams.
+    pub approval: Option<Approval>,
     /// Policies that judge its plans.
     pub policies: Option<Vec<String>>,
 }
