@@ -10,9 +10,11 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
+use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Installation, Record, StackAlias};
 use yuba_core::request::Request;
 use yuba_core::run::Run;
+use yuba_core::slack::came::Came;
 use yuba_core::source::{Definition, Delivery, ManifestSetRecord, Observation, Source};
 use yuba_core::stack::Stack;
 use yuba_core::trouble::TroubleNotice;
@@ -46,6 +48,9 @@ fn records_of_the_first_form_are_read_whole() {
     check::<Delivery>("delivery");
     check::<Installation>("installation");
     check::<TroubleNotice>("trouble-notice");
+    check::<Team>("team");
+    check::<Roster>("roster");
+    check::<Came>("slack-came");
 }
 
 #[test]

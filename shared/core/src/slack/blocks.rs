@@ -72,7 +72,7 @@ impl Blocks {
         self.0.is_empty()
     }
 
-    fn with(mut self, block: Value) -> Self {
+    pub(super) fn with(mut self, block: Value) -> Self {
         if self.0.len() < MOST_BLOCKS {
             self.0.push(block);
         }
