@@ -6,7 +6,8 @@ DATA ?= .yuba/data
 LISTEN ?= 127.0.0.1:8420
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
-FUNCTIONS := webhook scheduler source orchestrator tasks api
+# Those that are zips; `source` is an image, for the git in it.
+FUNCTIONS := webhook scheduler orchestrator tasks api
 comma := ,
 space := $() $()
 
@@ -25,7 +26,7 @@ build: setup ## build what runs on one machine, and the toy cloud
 release: setup ## build the optimised program
 	$(CARGO) build --locked --release --bins -p yuba
 
-package: setup ## build the functions for AWS Lambda, and zip each into target/lambda/packages
+package: setup ## build the functions for AWS Lambda but source, and zip each into target/lambda/packages
 	$(CARGO) build --locked --profile lambda --bins $(addprefix -p yuba-,$(FUNCTIONS)) --features $(subst $(space),$(comma),$(patsubst %,yuba-%/lambda,$(FUNCTIONS)))
 	@tests/aws/package.sh $(TARGET)/lambda $(FUNCTIONS)
 

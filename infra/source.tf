@@ -6,6 +6,7 @@ module "source" {
   name        = "${local.name}-source"
   function    = "source"
   description = "Yuba ${var.installation}: looks at sources and manifests"
+  image       = var.source_image
   role_arn    = aws_iam_role.source.arn
   kms_key_arn = aws_kms_key.yuba.arn
   memory      = local.functions.source.memory

@@ -23,7 +23,7 @@ variable "tags" {
 
 variable "packages" {
   description = <<-EOT
-    Where the functions' zips are, each named `<function>.zip`: either in a local `directory`, or in an S3 `bucket` below a
+    Where the functions' zips are, each named `<function>.zip` (`source` is an image): either in a local `directory`, or in an S3 `bucket` below a
     `prefix` that names the version (`v1.2.0/`). The bucket must be in the installation's region.
   EOT
   type = object({
@@ -39,6 +39,19 @@ variable "packages" {
   validation {
     condition     = var.packages.prefix == "" || endswith(var.packages.prefix, "/")
     error_message = "A prefix ends with `/`."
+  }
+}
+
+variable "source_image" {
+  description = <<-EOT
+    The image of the function `source`, pinned by digest. It calls `git` and `ssh`, which no runtime of Lambda has. It lies in a
+    repository of ECR in the installation's region, built for `architecture`.
+  EOT
+  type        = string
+
+  validation {
+    condition     = can(regex("^\\d{12}\\.dkr\\.ecr\\.[a-z0-9-]+\\.amazonaws\\.com(\\.cn)?/[^@[:space:]]+@sha256:[0-9a-f]{64}$", var.source_image))
+    error_message = "Lambda takes images of ECR, pinned by digest: <account>.dkr.ecr.<region>.amazonaws.com/<repository>@sha256:<64 hex digits>."
   }
 }
 

@@ -1,5 +1,8 @@
 """Deploys functions to the AWS emulator of the tests: what they need, and the built programs, packaged as they are for AWS.
 
+The emulator runs zips as processes of this machine, and no images: `source`, which is an image on AWS for the git in it, is a zip here too,
+and calls this machine's git.
+
     deploy.py ENDPOINT PROGRAMS MANIFESTS
 
 PROGRAMS is the directory of the built programs, MANIFESTS what YUBA_MANIFESTS is to be. Prints one JSON object: where the

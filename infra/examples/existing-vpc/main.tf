@@ -32,6 +32,11 @@ variable "package_directory" {
   type        = string
 }
 
+variable "source_image" {
+  description = "The image of the function source in ECR, pinned by digest."
+  type        = string
+}
+
 variable "runner_images" {
   description = "The runner's images, pinned by digest."
   type        = map(string)
@@ -59,6 +64,7 @@ module "yuba" {
   manifests_secret = "platform/git"
 
   packages      = { directory = var.package_directory }
+  source_image  = var.source_image
   runner_images = var.runner_images
   runner_sizes = {
     default = { cpu = 1024, memory = 2048 }

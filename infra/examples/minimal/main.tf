@@ -34,6 +34,11 @@ variable "manifests" {
   type        = string
 }
 
+variable "source_image" {
+  description = "The image of the function source in ECR, pinned by digest."
+  type        = string
+}
+
 variable "runner_image" {
   description = "The runner's image, pinned by digest."
   type        = string
@@ -94,6 +99,7 @@ module "yuba" {
   installation     = var.installation
   manifests        = [var.manifests]
   packages         = { bucket = var.package_bucket, prefix = "v0.1.0/" }
+  source_image     = var.source_image
   runner_images    = { default = var.runner_image }
   vpc_id           = aws_vpc.yuba.id
   subnet_ids       = aws_subnet.tasks[*].id

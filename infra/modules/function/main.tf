@@ -1,7 +1,9 @@
-# A Lambda function with its log group, and alarms for its errors and for calls that were throttled.
+# A Lambda function, from its zip or its image, with its log group, and alarms for its errors and for calls that were throttled.
 
 locals {
-  directory = var.settings.packages.directory
+  is_zip    = var.image == null
+  directory = local.is_zip ? var.settings.packages.directory : null
+  bucket    = local.is_zip ? var.settings.packages.bucket : null
   zip       = local.directory == null ? null : "${local.directory}/${var.function}.zip"
 }
 
@@ -23,16 +25,18 @@ resource "aws_lambda_function" "this" {
   function_name = var.name
   description   = var.description
   role          = var.role_arn
-  runtime       = "provided.al2023"
-  handler       = "bootstrap"
+  package_type  = local.is_zip ? "Zip" : "Image"
+  image_uri     = var.image
+  runtime       = local.is_zip ? "provided.al2023" : null
+  handler       = local.is_zip ? "bootstrap" : null
   architectures = [var.settings.architecture]
   memory_size   = var.memory
   timeout       = var.timeout
 
   filename         = local.zip
   source_code_hash = local.zip == null ? null : filebase64sha256(local.zip)
-  s3_bucket        = var.settings.packages.bucket
-  s3_key           = local.directory == null ? "${var.settings.packages.prefix}${var.function}.zip" : null
+  s3_bucket        = local.bucket
+  s3_key           = local.bucket == null ? null : "${var.settings.packages.prefix}${var.function}.zip"
 
   ephemeral_storage {
     size = var.disk

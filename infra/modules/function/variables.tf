@@ -8,6 +8,12 @@ variable "function" {
   type        = string
 }
 
+variable "image" {
+  description = "The image that it runs instead of a zip, where it needs programs that the runtime does not have."
+  type        = string
+  default     = null
+}
+
 variable "description" {
   description = "What it does, for people."
   type        = string

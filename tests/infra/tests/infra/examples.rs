@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::kit::{Copy, FUNCTIONS, Plan, minimal_input, plans};
+use crate::kit::{Copy, FUNCTIONS, Plan, infra, minimal_input, plans};
 
 #[test]
 fn each_example_plans_all_functions() {
@@ -10,8 +10,42 @@ fn each_example_plans_all_functions() {
         for name in FUNCTIONS {
             let function = plan.function(name);
             assert_eq!(function.text("function_name"), format!("yuba-{}-{name}", plan.installation));
-            assert_eq!(function.text("runtime"), "provided.al2023");
+            if name == "source" {
+                continue;
+            }
+            assert_eq!((function.text("package_type"), function.text("runtime")), ("Zip", "provided.al2023"));
+            let zip = format!("{name}.zip");
+            let from = ["filename", "s3_key"].map(|key| function.values[key].as_str().unwrap_or_default());
+            assert!(from.concat().ends_with(&zip) && function.values["image_uri"].is_null(), "{from:?}");
         }
+    }
+}
+
+#[test]
+fn the_source_function_is_an_image_and_nothing_of_a_zip() {
+    for plan in plans() {
+        let source = plan.function("source");
+        assert_eq!(source.text("package_type"), "Image");
+        let image = source.text("image_uri");
+        assert!(image.starts_with("444455556666.dkr.ecr.eu-central-1.") && image.contains("@sha256:"), "{image}");
+        for of_a_zip in ["runtime", "handler", "filename", "source_code_hash", "s3_bucket", "s3_key"] {
+            assert!(source.values[of_a_zip].is_null(), "{of_a_zip}");
+        }
+    }
+}
+
+/// It is not built here: what its Dockerfile tells.
+#[test]
+fn the_source_functions_image_has_what_git_needs_and_a_program_that_fits() {
+    let path = infra().join("../functions/source/Dockerfile");
+    let text = std::fs::read_to_string(path).expect("readable");
+    let stages: Vec<&str> = text.split("\nFROM ").skip(1).collect();
+    let [_, built, image] = stages[..] else { panic!("three stages: {text}") };
+    let system = |stage: &str| stage.split_whitespace().next().map(str::to_owned);
+    assert_eq!(system(built), system(image), "built on the system that it runs on");
+    assert!(built.contains("--features yuba-source/lambda"));
+    for part in ["git-core", "openssh-clients", "ENTRYPOINT [\"/usr/local/bin/yuba-source\"]"] {
+        assert!(image.contains(part), "{part}");
     }
 }
 
@@ -81,6 +115,7 @@ fn wrong_input_is_named() {
     for (name, value, expected) in [
         ("installation", json!("Prod_1"), "An installation's id has at most 32 of a-z, 0-9 and `-`"),
         ("runner_image", json!("yuba/runner:latest"), "An image is pinned by digest"),
+        ("source_image", json!("yuba/source:latest"), "Lambda takes images of ECR, pinned by digest"),
     ] {
         let mut input = minimal_input();
         input[name] = value;

@@ -10,6 +10,9 @@ use walkdir::WalkDir;
 
 pub(crate) const FUNCTIONS: [&str; 6] = ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"];
 
+/// The repository of the source function's image.
+const SOURCE: &str = "444455556666.dkr.ecr.eu-central-1.amazonaws.com/yuba/source";
+
 /// A resource as it is planned; `values` lacks what is not known before it is made.
 #[derive(Debug)]
 pub(crate) struct Resource {
@@ -59,7 +62,7 @@ pub(crate) fn plans() -> [&'static Plan; 2] {
 }
 
 pub(crate) fn minimal_input() -> Value {
-    json!({"manifests": "https://example.com/infra.git", "package_bucket": "packages", "runner_image": image("public.ecr.aws/yuba/runner")})
+    json!({"manifests": "https://example.com/infra.git", "package_bucket": "packages", "source_image": image(SOURCE), "runner_image": image("public.ecr.aws/yuba/runner")})
 }
 
 pub(crate) fn existing_vpc_input() -> Value {
@@ -68,6 +71,7 @@ pub(crate) fn existing_vpc_input() -> Value {
         "private_subnet_ids": ["subnet-1", "subnet-2"],
         "task_security_group_id": "sg-1",
         "package_directory": "packages",
+        "source_image": image(SOURCE),
         "runner_images": {
             "default": image("444455556666.dkr.ecr.eu-west-1.amazonaws.com/yuba/runner"),
             "legacy": image("444455556666.dkr.ecr.eu-west-1.amazonaws.com/yuba/runner-legacy"),
@@ -97,7 +101,7 @@ impl Copy {
         let copy = Self { dir, example };
         copy.write("terraform.tfvars.json", &input.to_string());
         std::fs::create_dir(copy.folder().join("packages")).expect("a directory");
-        for function in FUNCTIONS {
+        for function in FUNCTIONS.into_iter().filter(|function| *function != "source") {
             copy.write(&format!("packages/{function}.zip"), "a zip");
         }
         copy
