@@ -36,6 +36,8 @@ resource "aws_iam_role_policy" "api" {
       local.uses_records,
       local.sends_to["sources"],
       local.sends_to["stacks"],
+      local.redrives["sources"],
+      local.redrives["stacks"],
       local.reads_objects,
       local.lists_objects,
       local.writes_objects,

@@ -40,6 +40,8 @@ resource "aws_sqs_queue" "dead" {
   deduplication_scope       = "messageGroup"
   fifo_throughput_limit     = "perMessageGroupId"
   message_retention_seconds = 14 * 24 * 3600
+  # Without waiting, some of what lies here could be overlooked when it is listed.
+  receive_wait_time_seconds = 1
   sqs_managed_sse_enabled   = true
 
   redrive_allow_policy = jsonencode({

@@ -41,6 +41,14 @@ locals {
     Resource = [arn]
   } }
 
+  # Lists dead letters, and sends them again.
+  redrives = { for queue, arn in local.dead_arns : queue => {
+    Sid      = "Redrives${title(queue)}"
+    Effect   = "Allow"
+    Action   = ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"]
+    Resource = [arn]
+  } }
+
   reads_objects = {
     Sid      = "ReadsObjects"
     Effect   = "Allow"

@@ -10,6 +10,9 @@ locals {
   queue_settings = {
     YUBA_SOURCES_QUEUE_URL = aws_sqs_queue.work["sources"].url
     YUBA_STACKS_QUEUE_URL  = aws_sqs_queue.work["stacks"].url
+
+    YUBA_SOURCES_DEAD_QUEUE_URL = aws_sqs_queue.dead["sources"].url
+    YUBA_STACKS_DEAD_QUEUE_URL  = aws_sqs_queue.dead["stacks"].url
   }
 
   blobs_settings = {

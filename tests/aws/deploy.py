@@ -119,13 +119,15 @@ def main():
     table()
     cluster()
     aws("s3").create_bucket(Bucket=BUCKET)
-    dead_url, dead = queue("dead")
-    (sources_url, sources), (stacks_url, stacks) = queue("sources", dead), queue("stacks", dead)
+    (sources_dead_url, sources_dead), (stacks_dead_url, stacks_dead) = queue("sources-dead"), queue("stacks-dead")
+    (sources_url, sources), (stacks_url, stacks) = queue("sources", sources_dead), queue("stacks", stacks_dead)
     settings = {
         "YUBA_INSTALLATION": INSTALLATION,
         "YUBA_TABLE": "yuba",
         "YUBA_SOURCES_QUEUE_URL": sources_url,
         "YUBA_STACKS_QUEUE_URL": stacks_url,
+        "YUBA_SOURCES_DEAD_QUEUE_URL": sources_dead_url,
+        "YUBA_STACKS_DEAD_QUEUE_URL": stacks_dead_url,
         "YUBA_BUCKET": BUCKET,
         "YUBA_SECRETS_PREFIX": f"/yuba/{INSTALLATION}/secrets",
         "YUBA_CONFIG_MAPS_PREFIX": f"/yuba/{INSTALLATION}/config-maps",
@@ -146,7 +148,7 @@ def main():
     feed("source", sources)
     feed("orchestrator", stacks)
     urls = {name: url(name) for name in ["webhook", "tasks", "api"]}
-    print(json.dumps({"urls": urls, "settings": settings, "dead": dead_url}))
+    print(json.dumps({"urls": urls, "settings": settings}))
 
 
 if __name__ == "__main__":

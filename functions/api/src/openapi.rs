@@ -6,7 +6,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::routes::{
-    events, installation, log, manifests, plan, requests, runs, secrets, sources, stacks, why,
+    events, installation, log, manifests, plan, queues, requests, runs, secrets, sources, stacks, why,
 };
 use crate::{Api, metrics};
 
@@ -70,6 +70,8 @@ fn of_the_installation() -> OpenApiRouter<Api> {
         .routes(routes!(installation::show))
         .routes(routes!(installation::pause))
         .routes(routes!(installation::unpause))
+        .routes(routes!(queues::list))
+        .routes(routes!(queues::redrive))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set))
         .routes(routes!(metrics::show))

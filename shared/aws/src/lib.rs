@@ -3,6 +3,7 @@
 mod blobs;
 mod connect;
 mod credentials;
+mod dead_letters;
 mod error;
 #[cfg(feature = "lambda")]
 pub mod lambda;

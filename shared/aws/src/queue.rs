@@ -14,20 +14,24 @@ use aws_sdk_sqs::types::{
 use sha2::{Digest, Sha256};
 use yuba_core::message::Message;
 use yuba_core::time::Span;
-use yuba_ports::{PortError, Queue, QueueName, Received};
+use yuba_ports::{DeadLetter, PortError, Queue, QueueName, Received};
 
 use crate::connect::OPERATION;
+use crate::dead_letters::{DeadLetters, text};
 use crate::error::port_error;
 use crate::settings::{Variables, fifo_queue_url};
 use crate::trace::{TRACEPARENT, TraceContext};
 
 /// How many messages one request may carry.
-const MOST_ENTRIES: usize = 10;
+pub(crate) const MOST_ENTRIES: usize = 10;
 /// The longest group or deduplication id.
 const LONGEST_ID: usize = 128;
 /// The longest that a receive may wait, and the longest that a message may be hidden.
 const LONGEST_WAIT: Span = Span::seconds(20);
 const LONGEST_HIDDEN: Span = Span::hours(12);
+/// How long a message is hidden while it is set aside.
+const TO_SET_ASIDE: Span = Span::minutes(1);
+const UNWRITTEN: &str = "a message could not be written";
 
 /// Where the queues are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,16 +40,28 @@ pub struct QueueSettings {
     pub sources: String,
     /// The URL of the FIFO queue that wakes stacks.
     pub stacks: String,
+    /// The URL of the FIFO queue of the dead letters of `sources`.
+    pub sources_dead: String,
+    /// The URL of the FIFO queue of the dead letters of `stacks`.
+    pub stacks_dead: String,
 }
 
 impl QueueSettings {
-    /// Reads `YUBA_SOURCES_QUEUE_URL` and `YUBA_STACKS_QUEUE_URL`.
+    /// Reads `YUBA_SOURCES_QUEUE_URL` and `YUBA_STACKS_QUEUE_URL`, and the same with `DEAD_QUEUE`.
     pub fn read(variables: &mut Variables) -> Option<Self> {
         let sources = "the URL of the FIFO queue that wakes sources";
         let stacks = "the URL of the FIFO queue that wakes stacks";
         let sources = variables.required("YUBA_SOURCES_QUEUE_URL", sources, fifo_queue_url);
         let stacks = variables.required("YUBA_STACKS_QUEUE_URL", stacks, fifo_queue_url);
-        Some(Self { sources: sources?, stacks: stacks? })
+        let dead = "the URL of the FIFO queue of dead letters";
+        let sources_dead = variables.required("YUBA_SOURCES_DEAD_QUEUE_URL", dead, fifo_queue_url);
+        let stacks_dead = variables.required("YUBA_STACKS_DEAD_QUEUE_URL", dead, fifo_queue_url);
+        Some(Self {
+            sources: sources?,
+            stacks: stacks?,
+            sources_dead: sources_dead?,
+            stacks_dead: stacks_dead?,
+        })
     }
 }
 
@@ -69,6 +85,27 @@ impl SqsQueue {
         }
     }
 
+    fn dead(&self, queue: QueueName) -> DeadLetters<'_> {
+        let dead = match queue {
+            QueueName::Sources => &self.settings.sources_dead,
+            QueueName::Stacks => &self.settings.stacks_dead,
+        };
+        DeadLetters { client: &self.client, dead, work: self.url(queue) }
+    }
+
+    /// Hides a message for so long; whether the receipt is still the message's.
+    async fn hide(&self, received: &Received, span: Span) -> Result<bool, PortError> {
+        let queue = QueueName::of(&received.message);
+        let hidden = span.min(LONGEST_HIDDEN).0.max(0).unsigned_abs().div_ceil(1000);
+        let request = self
+            .client
+            .change_message_visibility()
+            .queue_url(self.url(queue))
+            .receipt_handle(&received.receipt)
+            .visibility_timeout(i32::try_from(hidden).unwrap_or(i32::MAX));
+        current(request.send().await, "releasing a message")
+    }
+
     async fn send_batch(&self, queue: QueueName, messages: &[Message]) -> Result<(), PortError> {
         let entries = messages.iter().enumerate().map(|(at, message)| entry(at, message));
         let request = self
@@ -78,11 +115,7 @@ impl SqsQueue {
             .set_entries(Some(entries.collect::<Result<_, _>>()?));
         let what = || format!("sending {} messages to the queue of {}", messages.len(), queue.as_str());
         let answer = request.send().await.map_err(|error| port_error(what(), error))?;
-        all_sent(&answer).map_err(|(why, remedy)| PortError {
-            what: format!("{}: {why}", what()),
-            remedy,
-            source: None,
-        })
+        all_sent(&answer, &what())
     }
 
     /// Messages of groups of which none is hidden, each group in order; SQS favours one, and may add others.
@@ -142,48 +175,57 @@ impl Queue for SqsQueue {
         let queue = QueueName::of(&received.message);
         let request =
             self.client.delete_message().queue_url(self.url(queue)).receipt_handle(&received.receipt);
-        current(request.send().await, "acknowledging a message")
+        current(request.send().await, "acknowledging a message").map(drop)
     }
 
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
-        let queue = QueueName::of(&received.message);
-        let hidden = after.min(LONGEST_HIDDEN).0.max(0).unsigned_abs().div_ceil(1000);
-        let request = self
-            .client
-            .change_message_visibility()
-            .queue_url(self.url(queue))
-            .receipt_handle(&received.receipt)
-            .visibility_timeout(i32::try_from(hidden).unwrap_or(i32::MAX));
-        current(request.send().await, "releasing a message")
+        self.hide(received, after).await.map(drop)
+    }
+
+    /// On AWS queues do this themselves, after a message was received ten times.
+    async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError> {
+        if !self.hide(received, TO_SET_ASIDE).await? {
+            return Ok(());
+        }
+        let (body, group) = (body(&received.message)?, received.message.group());
+        let dead = self.dead(QueueName::of(&received.message));
+        dead.add((body, &group, &received.receipt), why).await?;
+        self.ack(received).await
+    }
+
+    async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
+        self.dead(queue).list(most).await
+    }
+
+    async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
+        self.dead(queue).redrive(most).await
     }
 }
 
 fn entry(at: usize, message: &Message) -> Result<SendMessageBatchRequestEntry, PortError> {
-    let unbuilt = "a message could not be written";
-    let body = serde_json::to_string(message);
     SendMessageBatchRequestEntry::builder()
         .set_message_attributes(attributes()?)
         .id(at.to_string())
-        .message_body(body.map_err(|error| PortError::permanent(unbuilt).because(error))?)
+        .message_body(body(message)?)
         .message_group_id(fitting(&message.group()))
         .message_deduplication_id(fitting(&message.deduplication_id()))
         .build()
-        .map_err(|error| PortError::permanent(unbuilt).because(error))
+        .map_err(|error| PortError::permanent(UNWRITTEN).because(error))
+}
+
+fn body(message: &Message) -> Result<String, PortError> {
+    serde_json::to_string(message).map_err(|error| PortError::permanent(UNWRITTEN).because(error))
 }
 
 /// The trace that the sender's work belongs to, so that the receiver's goes on in it.
 fn attributes() -> Result<Option<HashMap<String, MessageAttributeValue>>, PortError> {
     let Some(current) = TraceContext::current() else { return Ok(None) };
-    let value = MessageAttributeValue::builder().data_type("String").string_value(current.to_string());
-    let value = value
-        .build()
-        .map_err(|error| PortError::permanent("a message could not be written").because(error))?;
-    Ok(Some(HashMap::from([(TRACEPARENT.to_owned(), value)])))
+    Ok(Some(HashMap::from([(TRACEPARENT.to_owned(), text(&current.to_string())?)])))
 }
 
 /// An id as SQS takes it: at most 128 printable characters of ASCII without spaces. Another one keeps its beginning, and
 /// ends with its digest.
-fn fitting(id: &str) -> String {
+pub(crate) fn fitting(id: &str) -> String {
     let fits = |letter: char| letter.is_ascii_graphic();
     if id.len() <= LONGEST_ID && id.chars().all(fits) {
         return id.to_owned();
@@ -195,13 +237,11 @@ fn fitting(id: &str) -> String {
 }
 
 /// Of a batch some messages may have been refused. All are then sent again: which of them went out, deduplication tells.
-fn all_sent(answer: &SendMessageBatchOutput) -> Result<(), (String, yuba_ports::Remedy)> {
+pub(crate) fn all_sent(answer: &SendMessageBatchOutput, what: &str) -> Result<(), PortError> {
     let Some(failed) = answer.failed().first() else { return Ok(()) };
-    let why = format!("{}: {}", failed.code(), failed.message().unwrap_or("no reason was given"));
-    Err((
-        why,
-        if failed.sender_fault() { yuba_ports::Remedy::Permanent } else { yuba_ports::Remedy::Transient },
-    ))
+    let why = failed.message().unwrap_or("no reason was given");
+    let what = format!("{what}: {}: {why}", failed.code());
+    Err(if failed.sender_fault() { PortError::permanent(what) } else { PortError::transient(what) })
 }
 
 fn received(message: SqsMessage) -> Result<Received, PortError> {
@@ -220,14 +260,14 @@ fn received(message: SqsMessage) -> Result<Received, PortError> {
     })
 }
 
-/// A receipt that is no longer the message's does nothing.
-fn current<T, E>(answer: Result<T, SdkError<E>>, what: &str) -> Result<(), PortError>
+/// A receipt that is no longer the message's does nothing; whether it still was.
+fn current<T, E>(answer: Result<T, SdkError<E>>, what: &str) -> Result<bool, PortError>
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
     match answer {
-        Ok(_) => Ok(()),
-        Err(error) if is_stale(error.code(), error.message()) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(error) if is_stale(error.code(), error.message()) => Ok(false),
         Err(error) => Err(port_error(what, error)),
     }
 }

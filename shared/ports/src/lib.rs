@@ -25,7 +25,7 @@ pub use launcher::{LaunchOutcome, Launcher, StartTask, TaskStatus};
 pub use objects::ObjectGrants;
 pub use ports::Ports;
 pub use publisher::Publisher;
-pub use queue::{Queue, QueueName, Received};
+pub use queue::{DeadLetter, Queue, QueueName, Received};
 pub use secrets::{SecretValues, Secrets};
 pub use store::{
     Committed, Cursor, Expected, Item, MOST_WRITES, NotACursor, Order, Page, Query, Store, Write,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use yuba_core::message::Message;
-use yuba_core::time::Span;
+use yuba_core::time::{Span, Timestamp};
 
 use crate::error::PortError;
 
@@ -36,6 +36,32 @@ pub trait Queue: Send + Sync {
     /// The message was not handled: it comes again once `after` has passed, before later ones of its group. Of several
     /// that were received together, those after it are to be released too.
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError>;
+
+    /// The message cannot be handled: it becomes a dead letter, with why, and holds up its group no more.
+    async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError>;
+
+    /// The dead letters of a queue, at most `most`, the oldest first. Of a group some may be left out as long as others
+    /// of it lie there.
+    async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError>;
+
+    /// Sends dead letters again, at most `most`, each group in its order, whatever was sent with their deduplication ids;
+    /// says how many. They cease to be dead letters once that is durable.
+    async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError>;
+}
+
+/// A message that could not be handled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// Names it within its queue.
+    pub id: String,
+    /// The group that it belongs to: whom it wakes.
+    pub group: String,
+    /// What was sent; it need not be a message that this version can read.
+    pub body: String,
+    /// Since when it is a dead letter.
+    pub since: Timestamp,
+    /// Why it could not be handled, where that is known.
+    pub why: Option<String>,
 }
 
 /// A message that was received.
@@ -58,7 +84,10 @@ impl QueueName {
         }
     }
 
-    /// Its name in a store.
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Sources, Self::Stacks];
+
+    /// Its name in a store, and for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sources => "sources",

@@ -5,6 +5,7 @@
 mod event;
 mod manifests;
 mod plan;
+mod queue;
 mod request;
 mod run;
 mod secret;
@@ -14,6 +15,7 @@ mod stack;
 pub use event::EventItem;
 pub use manifests::ManifestSetItem;
 pub use plan::{Inventory, InventoryEntry, Output, Outputs};
+pub use queue::{DeadLetterItem, Redriven};
 pub use request::{AskBody, Asked, InstallationState, PatchBody, PatchSpec, PauseBody, RequestState};
 pub use run::{AttemptView, CommitView, DecisionView, FailureView, LockView, PlanView, ProgressView};
 pub use run::{RunDetail, RunItem};

@@ -6,6 +6,7 @@ mod kit;
 mod malformed;
 mod manifests;
 mod plans;
+mod queues;
 mod requests;
 mod secrets;
 mod streams;

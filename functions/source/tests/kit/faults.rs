@@ -9,8 +9,8 @@ use yuba_core::message::Message;
 use yuba_core::record::Key;
 use yuba_core::time::Span;
 use yuba_ports::{
-    Blobs, Committed, Item, Page, PortError, Ports, PutMode, PutOutcome, Query, Queue, QueueName, Received,
-    Store, Write,
+    Blobs, Committed, DeadLetter, Item, Page, PortError, Ports, PutMode, PutOutcome, Query, Queue, QueueName,
+    Received, Store, Write,
 };
 
 /// Where a call fails.
@@ -111,6 +111,15 @@ impl Queue for Faulty<dyn Queue> {
     }
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
         self.inner.release(received, after).await
+    }
+    async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError> {
+        self.inner.set_aside(received, why).await
+    }
+    async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
+        self.inner.dead_letters(queue, most).await
+    }
+    async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
+        self.inner.redrive(queue, most).await
     }
 }
 

@@ -111,6 +111,9 @@ pub(crate) enum Verb {
     },
     /// Wait until a stack's current or last run is in a state.
     Wait(Wait),
+    /// List messages that could not be handled, or send them again.
+    #[command(subcommand)]
+    Queue(Queue),
     /// Write secrets and config maps, or list their names and keys.
     #[command(subcommand)]
     Secret(Secret),
@@ -277,6 +280,40 @@ pub(crate) enum Drift {
         #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["names", "labels", "all", "failed"])]
         local: Vec<PathBuf>,
     },
+}
+
+/// What to do with messages that could not be handled.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Queue {
+    /// List them, with why they could not be handled.
+    List {
+        /// Whose messages.
+        queue: QueueArg,
+    },
+    /// Send them again.
+    Redrive {
+        /// Whose messages.
+        queue: QueueArg,
+    },
+}
+
+/// A queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QueueArg {
+    /// What wakes stacks.
+    Stacks,
+    /// What wakes sources and places of manifests.
+    Sources,
+}
+
+impl QueueArg {
+    /// Its name in the API.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Stacks => "stacks",
+            Self::Sources => "sources",
+        }
+    }
 }
 
 /// What to do with secrets.

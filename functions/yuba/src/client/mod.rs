@@ -6,6 +6,7 @@ mod follow;
 mod get;
 mod http;
 mod options;
+mod queue;
 mod secret;
 mod wait;
 mod watched;
@@ -43,6 +44,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Outputs { stack, reveal } => get::outputs(&asker, &stack, reveal).await,
         Verb::Inventory { stack } => get::inventory(&asker, &stack).await,
         Verb::Wait(what) => wait::run(&asker, &what).await,
+        Verb::Queue(queue) => queue::run(&asker, queue).await,
         Verb::Secret(secret) => secret::run(&asker, secret).await,
         changing => ask::run(&asker, changing).await,
     }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use yuba_api::wire::{
-    EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SignedView, SourceItem,
-    StackItem,
+    DeadLetterItem, EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SignedView,
+    SourceItem, StackItem,
 };
 
 use super::words::plain;
@@ -104,6 +104,20 @@ pub(crate) fn manifests(items: &[ManifestSetItem], width: Width) -> String {
         }
     }
     text
+}
+
+/// Messages that could not be handled.
+pub(crate) fn dead_letters(items: &[DeadLetterItem], width: Width, now: Now) -> String {
+    if items.is_empty() {
+        return "No dead letters.\n".to_owned();
+    }
+    let row = |item: &DeadLetterItem| {
+        let why = item.why.as_deref().unwrap_or("not known: the function's log says it");
+        let texts = [&item.group, why, &item.id, &item.message].map(plain);
+        let [group, why, id, message] = texts;
+        vec![group, now.age(&item.since), why, id, message]
+    };
+    table(items.iter().map(row).collect(), &["WAKES", "AGE", "WHY"], &["ID", "MESSAGE"], width)
 }
 
 /// Runs.
@@ -267,6 +281,29 @@ mod tests {
           a.yaml:8:3: error: spec.x: no such field
           b.yaml:1:1: warning: w
         ");
+    }
+
+    #[test]
+    fn dead_letters_say_why_and_wide_what_they_are() {
+        let letter = |why: Option<&str>| DeadLetterItem {
+            id: "7".to_owned(),
+            group: "source#infra/live".to_owned(),
+            since: "2026-11-30T08:25:57Z".to_owned(),
+            why: why.map(str::to_owned),
+            message: "{}".to_owned(),
+        };
+        let now = Now(Timestamp(1_796_027_157_000 + 312_000));
+        let letters = [letter(Some("it breaks\noff")), letter(None)];
+        insta::assert_snapshot!(dead_letters(&letters, Width::Narrow, now), @r"
+        WAKES               AGE     WHY
+        source#infra/live   5m12s   it breaks\noff
+        source#infra/live   5m12s   not known: the function's log says it
+        ");
+        insta::assert_snapshot!(dead_letters(&letters[..1], Width::Wide, now), @r"
+        WAKES               AGE     WHY              ID   MESSAGE
+        source#infra/live   5m12s   it breaks\noff   7    {}
+        ");
+        insta::assert_snapshot!(dead_letters(&[], Width::Wide, now), @"No dead letters.");
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<(), PortError>> + 
 const WAIT: Span = Span::minutes(1);
 /// How long handling messages may take; less than the queue hides it for.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// How often a message is handled whose handler says that trying again cannot help. A message only wakes, so dropping
-/// it loses nothing that a record does not hold; keeping it would hold up all later ones of its group.
+/// How often a message is handled whose handler says that trying again cannot help. Then it becomes a dead letter, so that it
+/// does not hold up all later ones of its group.
 const MOST_RECEIVES: u32 = 8;
 
 /// Receives at most `most` messages of one group and has them handled together, until the server is asked to stop; those
@@ -79,7 +79,7 @@ fn tell(Received { message, receives, .. }: &Received, error: &PortError) {
 async fn settle(ports: &Ports, received: &Received, outcome: Result<&(), &PortError>) {
     let settled = match outcome {
         Ok(()) => ports.queue.ack(received).await,
-        Err(error) => give_back_or_drop(ports, received, error).await,
+        Err(error) => give_back_or_set_aside(ports, received, error).await,
     };
     if let Err(error) = settled {
         let id = received.message.deduplication_id();
@@ -87,12 +87,22 @@ async fn settle(ports: &Ports, received: &Received, outcome: Result<&(), &PortEr
     }
 }
 
-async fn give_back_or_drop(ports: &Ports, received: &Received, error: &PortError) -> Result<(), PortError> {
+async fn give_back_or_set_aside(
+    ports: &Ports,
+    received: &Received,
+    error: &PortError,
+) -> Result<(), PortError> {
     let (message, times) = (&received.message, received.receives);
     let hopeless = error.remedy == Remedy::Permanent && times >= MOST_RECEIVES;
     if hopeless {
-        tracing::error!(?message, times, error = chain(error), "a message is dropped: it cannot be handled");
-        return ports.queue.ack(received).await;
+        let (queue, why) = (QueueName::of(message).as_str(), chain(error));
+        tracing::error!(
+            ?message,
+            times,
+            error = why,
+            "a message cannot be handled: `yuba queue list {queue}` has it"
+        );
+        return ports.queue.set_aside(received, &why).await;
     }
     ports.queue.release(received, pause(error.remedy, times)).await
 }
@@ -156,10 +166,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_handled_for_good_is_dropped_in_the_end() {
+    async fn what_cannot_be_handled_for_good_is_set_aside_with_its_reason() {
         let (world, _) = handled(|| Err(PortError::permanent("never")), 7).await;
         assert_eq!(world.queue.pending().len(), 3);
         let (world, came) = handled(|| panic!("it breaks off"), 9).await;
         assert_eq!((came, world.queue.pending().len()), (vec![3; 8], 0));
+        let dead = world.queue.dead_letters(QueueName::Sources, 10).await.unwrap();
+        assert_eq!(dead.len(), 3);
+        assert!(dead.iter().all(|dead| dead.why.as_ref().unwrap().starts_with("the handler broke off")));
     }
 }

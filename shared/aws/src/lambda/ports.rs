@@ -116,9 +116,15 @@ mod tests {
 
     #[test]
     fn a_function_is_asked_for_the_settings_of_its_own_ports() {
-        let every = ["YUBA_INSTALLATION", "YUBA_SOURCES_QUEUE_URL", "YUBA_STACKS_QUEUE_URL"];
+        let every = [
+            "YUBA_INSTALLATION",
+            "YUBA_SOURCES_QUEUE_URL",
+            "YUBA_STACKS_QUEUE_URL",
+            "YUBA_SOURCES_DEAD_QUEUE_URL",
+            "YUBA_STACKS_DEAD_QUEUE_URL",
+        ];
         assert_eq!(problems(&[]), every);
         let own = ["YUBA_BUCKET", "YUBA_TOPIC_ARN", "YUBA_TASK_KEY"];
-        assert_eq!(problems(&[Port::Key, Port::Blobs, Port::Publisher]), [every, own].concat());
+        assert_eq!(problems(&[Port::Key, Port::Blobs, Port::Publisher]), [&every[..], &own].concat());
     }
 }

@@ -20,13 +20,16 @@ async fn the_queue_keeps_its_contract() {
     let config = emulator().config().await;
     contract::queue(async || {
         let client = aws_sdk_sqs::Client::new(&config);
-        let [sources, stacks] = [fresh_name(), fresh_name()].map(|name| {
+        let make = async || {
             let fifo = aws_sdk_sqs::types::QueueAttributeName::FifoQueue;
-            client.create_queue().queue_name(format!("{name}.fifo")).attributes(fifo, "true")
-        });
+            let queue = client.create_queue().queue_name(format!("{}.fifo", fresh_name()));
+            queue.attributes(fifo, "true").send().await.unwrap().queue_url.unwrap()
+        };
         let settings = QueueSettings {
-            sources: sources.send().await.unwrap().queue_url.unwrap(),
-            stacks: stacks.send().await.unwrap().queue_url.unwrap(),
+            sources: make().await,
+            stacks: make().await,
+            sources_dead: make().await,
+            stacks_dead: make().await,
         };
         let queue = SqsQueue::new(&config, settings);
         // What SQS takes where a queue says nothing else.

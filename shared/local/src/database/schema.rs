@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 use super::OpenDatabaseError;
 
-/// The schema that this version writes.
-const SCHEMA: i64 = 1;
+/// The schema that this version writes. Since 2 there are dead letters; all else is as it was.
+const SCHEMA: i64 = 2;
 
 /// Bodies are JSON texts; `indexes` holds a record's index entries, so that they can be found when it changes.
 const TABLES: &str = "
@@ -31,6 +31,13 @@ const TABLES: &str = "
         id    INTEGER PRIMARY KEY AUTOINCREMENT,
         queue TEXT NOT NULL,
         body  TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS dead_letters (
+        id    INTEGER PRIMARY KEY AUTOINCREMENT,
+        queue TEXT NOT NULL,
+        body  TEXT NOT NULL,
+        since INTEGER NOT NULL,
+        why   TEXT NOT NULL
     ) STRICT;
 ";
 

@@ -1,6 +1,7 @@
 //! `Queue` on SQLite: the messages lie in a table until they are acknowledged; which of them is out is known to this
 //! process alone. A new process therefore finds them all waiting, which is right: whoever had received them is gone.
 
+mod dead;
 mod line;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use yuba_core::message::Message;
 use yuba_core::time::Span;
-use yuba_ports::{Clock, PortError, Queue, QueueName, Received};
+use yuba_ports::{Clock, DeadLetter, PortError, Queue, QueueName, Received};
 
 use crate::database::Database;
 use line::Line;
@@ -127,6 +128,36 @@ impl Queue for LocalQueue {
         waiting.line().release(&received.receipt, self.clock.now() + after);
         waiting.news.notify_one();
         Ok(())
+    }
+
+    async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError> {
+        let waiting = self.of(QueueName::of(&received.message)).clone();
+        let Some(id) = waiting.line().held(&received.receipt) else { return Ok(()) };
+        let (why, since) = (why.to_owned(), self.clock.now());
+        let work = move |connection: &Connection| dead::bury(connection, id, &why, since);
+        let after = move |(): &()| {
+            waiting.line().remove(id);
+            waiting.news.notify_one();
+        };
+        self.database.write("setting a message aside", work, after).await
+    }
+
+    async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
+        self.database
+            .read("reading dead letters", move |connection| dead::list(connection, queue, most))
+            .await
+    }
+
+    async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
+        let (waiting, now) = (self.of(queue).clone(), self.clock.now());
+        let work = move |connection: &Connection| dead::revive(connection, queue, most);
+        let after = move |revived: &Vec<(u64, Message)>| {
+            for (id, message) in revived {
+                waiting.line().add(*id, message.clone(), now);
+                waiting.news.notify_one();
+            }
+        };
+        self.database.write("sending dead letters again", work, after).await.map(|revived| revived.len())
     }
 }
 

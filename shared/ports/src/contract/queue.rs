@@ -28,6 +28,9 @@ pub async fn queue<Q: Queue>(mut fresh: impl AsyncFnMut() -> QueueFixture<Q>) {
     what_is_released_comes_again_first(fresh().await).await;
     a_stale_receipt_does_nothing(fresh().await).await;
     a_repetition_is_dropped_for_five_minutes_at_most(fresh().await).await;
+    what_is_set_aside_is_kept_with_its_reason_and_holds_nobody_up(fresh().await).await;
+    dead_letters_are_sent_again_in_their_order(fresh().await).await;
+    dead_letters_of_queues_are_apart(fresh().await).await;
 }
 
 fn message(stack: u128, slot: i64) -> Message {
@@ -202,4 +205,71 @@ async fn a_repetition_is_dropped_for_five_minutes_at_most<Q: Queue>(fixture: Que
     (fixture.advance)(Span::minutes(5));
     queue.send(vec![message(1, 1)]).await.unwrap();
     assert_eq!(one(&queue).await.message, message(1, 1));
+}
+
+/// Receives the first message and sets it aside.
+async fn set_aside(queue: &impl Queue, why: &str) -> Received {
+    let received = one(queue).await;
+    queue.set_aside(&received, why).await.unwrap();
+    received
+}
+
+/// Its dead letters: the messages, with why they are there.
+async fn dead(queue: &impl Queue) -> Vec<(Message, Option<String>)> {
+    let letters = queue.dead_letters(QueueName::Stacks, 10).await.unwrap();
+    let told = letters.into_iter().map(|letter| {
+        let message: Message = serde_json::from_str(&letter.body).unwrap();
+        assert_eq!(letter.group, message.group());
+        (message, letter.why)
+    });
+    told.collect()
+}
+
+async fn what_is_set_aside_is_kept_with_its_reason_and_holds_nobody_up<Q: Queue>(fixture: QueueFixture<Q>) {
+    let queue = fixture.queue;
+    assert_eq!(dead(&queue).await, []);
+    queue.send(vec![message(1, 1), message(1, 2), message(1, 3)]).await.unwrap();
+    let first = set_aside(&queue, "it breaks off").await;
+    set_aside(&queue, "ünlesbar\nin two lines").await;
+    queue.set_aside(&first, "an old receipt does nothing").await.unwrap();
+    assert_eq!(one(&queue).await.message, message(1, 3));
+    let why = |why: &str| Some(why.to_owned());
+    let expected = [(message(1, 1), why("it breaks off")), (message(1, 2), why("ünlesbar\nin two lines"))];
+    assert_eq!(dead(&queue).await, expected);
+    assert_eq!(queue.dead_letters(QueueName::Stacks, 1).await.unwrap().len(), 1);
+}
+
+/// At once: within the time in which a repetition may be dropped.
+async fn dead_letters_are_sent_again_in_their_order<Q: Queue>(fixture: QueueFixture<Q>) {
+    let queue = fixture.queue;
+    queue.send(vec![message(1, 1), message(1, 2)]).await.unwrap();
+    set_aside(&queue, "never").await;
+    set_aside(&queue, "never").await;
+    assert_eq!(queue.redrive(QueueName::Stacks, 10).await.unwrap(), 2);
+    assert_eq!(dead(&queue).await, []);
+    for slot in 1..=2 {
+        let again = one(&queue).await;
+        assert_eq!((&again.message, again.receives), (&message(1, slot), 1));
+        queue.ack(&again).await.unwrap();
+    }
+    nothing(&queue).await;
+    assert_eq!(queue.redrive(QueueName::Stacks, 10).await.unwrap(), 0);
+}
+
+async fn dead_letters_of_queues_are_apart<Q: Queue>(fixture: QueueFixture<Q>) {
+    let queue = fixture.queue;
+    queue.send(vec![message(1, 1), message(2, 1)]).await.unwrap();
+    set_aside(&queue, "never").await;
+    set_aside(&queue, "never").await;
+    assert_eq!(queue.dead_letters(QueueName::Sources, 10).await.unwrap(), []);
+    assert_eq!(queue.redrive(QueueName::Sources, 10).await.unwrap(), 0);
+    assert_eq!(queue.redrive(QueueName::Stacks, 1).await.unwrap(), 1);
+    assert_eq!(queue.dead_letters(QueueName::Stacks, 10).await.unwrap().len(), 1);
+    // The same message may die, and be sent again, any number of times.
+    set_aside(&queue, "never").await;
+    assert_eq!(queue.dead_letters(QueueName::Stacks, 10).await.unwrap().len(), 2);
+    assert_eq!(queue.redrive(QueueName::Stacks, 10).await.unwrap(), 2);
+    queue.ack(&one(&queue).await).await.unwrap();
+    queue.ack(&one(&queue).await).await.unwrap();
+    nothing(&queue).await;
 }

@@ -9,7 +9,7 @@ use yuba_core::message::Message;
 use yuba_core::time::{Span, Timestamp};
 
 use super::{MemoryClock, lock};
-use crate::{Clock, PortError, Queue, QueueName, Received};
+use crate::{Clock, DeadLetter, PortError, Queue, QueueName, Received};
 
 /// How long a deduplication id is remembered, as SQS does.
 const REMEMBERED: Span = Span::minutes(5);
@@ -25,6 +25,7 @@ pub struct MemoryQueue {
 struct State {
     /// By the order in which they were sent.
     messages: BTreeMap<u64, Entry>,
+    dead: BTreeMap<u64, Dead>,
     sent: HashMap<String, Timestamp>,
     next: u64,
 }
@@ -34,6 +35,13 @@ struct Entry {
     message: Message,
     visible_at: Timestamp,
     receives: u32,
+}
+
+#[derive(Debug)]
+struct Dead {
+    message: Message,
+    since: Timestamp,
+    why: String,
 }
 
 impl MemoryQueue {
@@ -85,6 +93,33 @@ impl Queue for MemoryQueue {
         }
         Ok(())
     }
+
+    async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError> {
+        let now = self.clock.now();
+        let mut state = lock(&self.state);
+        let held = state.held(&received.receipt);
+        if let Some((id, entry)) = held.and_then(|id| state.messages.remove_entry(&id)) {
+            state.dead.insert(id, Dead { message: entry.message, since: now, why: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
+        let state = lock(&self.state);
+        let its = state.dead.iter().filter(|(_, dead)| QueueName::of(&dead.message) == queue);
+        its.take(most).map(|(id, dead)| dead.letter(*id)).collect()
+    }
+
+    async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
+        let now = self.clock.now();
+        let mut state = lock(&self.state);
+        let its = state.dead.iter().filter(|(_, dead)| QueueName::of(&dead.message) == queue);
+        let ids: Vec<u64> = its.take(most).map(|(id, _)| *id).collect();
+        for dead in ids.iter().filter_map(|id| state.dead.remove(id)).collect::<Vec<_>>() {
+            state.push(dead.message, now);
+        }
+        Ok(ids.len())
+    }
 }
 
 impl State {
@@ -94,6 +129,10 @@ impl State {
             return;
         }
         self.sent.insert(id, now);
+        self.push(message, now);
+    }
+
+    fn push(&mut self, message: Message, now: Timestamp) {
         self.next += 1;
         self.messages.insert(self.next, Entry { message, visible_at: now, receives: 0 });
     }
@@ -120,6 +159,15 @@ impl State {
         let id = id.parse().ok()?;
         let newest = self.messages.get(&id)?.receives;
         (newest.to_string() == receives).then_some(id)
+    }
+}
+
+impl Dead {
+    fn letter(&self, id: u64) -> Result<DeadLetter, PortError> {
+        let body = serde_json::to_string(&self.message)
+            .map_err(|error| PortError::permanent("a dead letter could not be written").because(error))?;
+        let (since, why) = (self.since, Some(self.why.clone()));
+        Ok(DeadLetter { id: id.to_string(), group: self.message.group(), body, since, why })
     }
 }
 

@@ -45,6 +45,10 @@ async fn a_push_becomes_a_task_and_what_cannot_be_read_a_dead_letter() {
 
     let dead = world.until("the poison is a dead letter", async || world.dead_letter().await).await;
     assert_eq!(dead, world::POISON);
+    let (status, answer) = world.post("api", "/api/v1/queues/stacks/redrive", world::TOKEN, &json!({})).await;
+    assert_eq!((status, answer.as_str()), (202, r#"{"redriven":1}"#));
+    let dead = world.until("it is a dead letter once more", async || world.dead_letter().await).await;
+    assert_eq!(dead, world::POISON);
 }
 
 #[test]

@@ -27,7 +27,10 @@ fn the_source_function_is_an_image_and_nothing_of_a_zip() {
         let source = plan.function("source");
         assert_eq!(source.text("package_type"), "Image");
         let image = source.text("image_uri");
-        assert!(image.starts_with("444455556666.dkr.ecr.eu-central-1.") && image.contains("@sha256:"), "{image}");
+        assert!(
+            image.starts_with("444455556666.dkr.ecr.eu-central-1.") && image.contains("@sha256:"),
+            "{image}"
+        );
         for of_a_zip in ["runtime", "handler", "filename", "source_code_hash", "s3_bucket", "s3_key"] {
             assert!(source.values[of_a_zip].is_null(), "{of_a_zip}");
         }

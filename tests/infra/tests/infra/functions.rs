@@ -9,7 +9,12 @@ use yuba_core::task::environment;
 use crate::kit::{FUNCTIONS, existing_vpc, infra, plans};
 
 const STORE: &[&str] = &["YUBA_INSTALLATION", "YUBA_TABLE"];
-const QUEUE: &[&str] = &["YUBA_SOURCES_QUEUE_URL", "YUBA_STACKS_QUEUE_URL"];
+const QUEUE: &[&str] = &[
+    "YUBA_SOURCES_QUEUE_URL",
+    "YUBA_STACKS_QUEUE_URL",
+    "YUBA_SOURCES_DEAD_QUEUE_URL",
+    "YUBA_STACKS_DEAD_QUEUE_URL",
+];
 const BLOBS: &[&str] = &["YUBA_BUCKET", "YUBA_KMS_KEY"];
 const SECRETS: &[&str] = &["YUBA_SECRETS_PREFIX", "YUBA_CONFIG_MAPS_PREFIX", "YUBA_KMS_KEY"];
 const PUBLISHER: &[&str] = &["YUBA_TOPIC_ARN"];

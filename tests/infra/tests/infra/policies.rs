@@ -25,6 +25,7 @@ const DELETE_RECORDS: &[&str] = &["dynamodb:DeleteItem"];
 const SEND: &[&str] = &["sqs:SendMessage"];
 const RECEIVE: &[&str] =
     &["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
+const REDRIVE: &[&str] = &["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"];
 const READ_OBJECTS: &[&str] = &["s3:GetObject", "s3:ListBucket"];
 const WRITE_OBJECTS: &[&str] = &["s3:AbortMultipartUpload", "s3:PutObject"];
 const SYSTEM_SECRET: &[&str] = &["ssm:GetParameter"];
@@ -83,6 +84,7 @@ const RIGHTS: [(&str, &[&[&str]]); 6] = [
             LOG,
             RECORDS,
             SEND,
+            REDRIVE,
             READ_OBJECTS,
             WRITE_OBJECTS,
             READ_SECRETS,

@@ -11,7 +11,7 @@ use yuba_core::message::Message;
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::{Span, Timestamp};
 use yuba_ports::{
-    Assumed, Clock, Credentials, Ids, PortError, Publisher, Queue, QueueName, Received, RoleSession,
+    Assumed, Clock, Credentials, DeadLetter, Ids, PortError, Publisher, Queue, QueueName, Received, RoleSession,
     SecretValues, Secrets,
 };
 
@@ -63,6 +63,18 @@ impl Queue for World {
             Ok(())
         })
         .await
+    }
+
+    async fn set_aside(&self, received: &Received, _why: &str) -> Result<(), PortError> {
+        self.ack(received).await
+    }
+
+    async fn dead_letters(&self, _queue: QueueName, _most: usize) -> Result<Vec<DeadLetter>, PortError> {
+        Err(PortError::permanent("what is set aside is lost in a simulation"))
+    }
+
+    async fn redrive(&self, _queue: QueueName, _most: usize) -> Result<usize, PortError> {
+        Err(PortError::permanent("what is set aside is lost in a simulation"))
     }
 }
 
