@@ -1,21 +1,25 @@
 # Alarms on what waits too long. Those on errors of functions are beside the functions (modules/function).
 
 locals {
-  # What the scheduler says in its log in CloudWatch's embedded metric format; times in milliseconds.
+  # What functions say in their logs in CloudWatch's embedded metric format; times in milliseconds.
   metrics_namespace = "Yuba"
 
   embedded_alarms = {
     oldest-pending-effect = {
+      function  = "scheduler"
       metric    = "OldestPendingEffect"
       says      = "an effect has been waiting to be carried out"
       threshold = 60000 * var.alarm_after_minutes
     }
     oldest-due-item = {
+      function  = "scheduler"
       metric    = "OldestDueItem"
       says      = "something that is due has not been woken"
       threshold = 60000 * var.alarm_after_minutes
     }
+    # Said each time a stack is looked after whose attempt has not been heard of for five minutes: twice a minute.
     claims-without-report = {
+      function  = "orchestrator"
       metric    = "ClaimsWithoutReport"
       says      = "an attempt has claimed its task, and is silent"
       threshold = 1
@@ -68,7 +72,7 @@ resource "aws_cloudwatch_metric_alarm" "embedded" {
   alarm_description   = "Yuba ${var.installation}: ${each.value.says}."
   namespace           = local.metrics_namespace
   metric_name         = each.value.metric
-  dimensions          = { Installation = var.installation, Function = "scheduler" }
+  dimensions          = { Installation = var.installation, Function = each.value.function }
   statistic           = "Maximum"
   period              = 60
   evaluation_periods  = 5

@@ -13,13 +13,14 @@ mod view;
 mod watch;
 pub mod wire;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use secrecy::SecretString;
+use yuba_core::measured::Tally;
 use yuba_ports::Ports;
 
 pub use explain::{Explain, Unexplained};
@@ -37,12 +38,14 @@ pub struct Api {
     pub token: Arc<SecretString>,
     /// Who says why a stack was planned.
     pub explain: Arc<dyn Explain>,
+    /// What ended since this process began, where it decides on stacks too: shown in `/metrics`.
+    pub tally: Arc<Mutex<Tally>>,
 }
 
 impl Api {
     /// An API over ports, for whoever holds the token.
     pub fn new(ports: Ports, token: SecretString, explain: Arc<dyn Explain>) -> Self {
-        Self { ports, token: Arc::new(token), explain }
+        Self { ports, token: Arc::new(token), explain, tally: Arc::default() }
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::PoisonError;
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use yuba_core::attempt::{Attempt, AttemptState};
+use yuba_core::measured::Tally;
 use yuba_core::record::{Index, Installation, Key};
 use yuba_core::source::{FindingCounts, ManifestSetRecord};
 use yuba_core::stack::Stack;
@@ -42,7 +44,8 @@ struct Counted {
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(crate) async fn show(State(api): State<Api>) -> Result<Response, Problem> {
     let counted = count(&*api.ports.store).await?;
-    let text = render(&counted, api.ports.clock.now());
+    let mut text = render(&counted, api.ports.clock.now());
+    render_tally(&mut text, &api.tally.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
@@ -171,6 +174,30 @@ fn render(counted: &Counted, now: Timestamp) -> String {
     text
 }
 
+/// What ended since this process began; nothing where nothing did, as on AWS, where another function decides.
+fn render_tally(text: &mut String, tally: &Tally) {
+    if !tally.runs.is_empty() {
+        let runs = tally.runs.iter().map(|(state, count)| (format!("{{outcome=\"{state}\"}}"), *count));
+        let help = "Runs that ended since the server started, by outcome.";
+        metric(text, ("yuba_runs_ended_total", "counter", help), runs);
+    }
+    if tally.phases.is_empty() {
+        return;
+    }
+    let name = "yuba_phase_seconds";
+    // Writing to a string cannot fail.
+    let _ =
+        writeln!(text, "# HELP {name} How long attempts took from when they were issued until they ended.");
+    let _ = writeln!(text, "# TYPE {name} summary");
+    for (phase, (count, sum)) in &tally.phases {
+        let sum = sum.to_std().as_secs_f64();
+        let _ = writeln!(
+            text,
+            "{name}_sum{{phase=\"{phase}\"}} {sum}\n{name}_count{{phase=\"{phase}\"}} {count}"
+        );
+    }
+}
+
 fn seconds(span: Span) -> u64 {
     span.to_std().as_secs()
 }
@@ -193,7 +220,32 @@ fn metric(
 
 #[cfg(test)]
 mod tests {
+    use yuba_core::id::Phase;
+    use yuba_core::run::RunState;
+
     use super::*;
+
+    #[test]
+    fn what_ended_is_counted_by_outcome_and_timed_by_phase() {
+        let mut text = String::new();
+        render_tally(&mut text, &Tally::default());
+        assert_eq!(text, "", "nothing is said where nothing ended");
+        let tally = Tally {
+            runs: BTreeMap::from([(RunState::Applied, 2), (RunState::Failed, 1)]),
+            phases: BTreeMap::from([(Phase::Plan, (3, Span(4_500)))]),
+        };
+        render_tally(&mut text, &tally);
+        insta::assert_snapshot!(text, @r#"
+        # HELP yuba_runs_ended_total Runs that ended since the server started, by outcome.
+        # TYPE yuba_runs_ended_total counter
+        yuba_runs_ended_total{outcome="applied"} 2
+        yuba_runs_ended_total{outcome="failed"} 1
+        # HELP yuba_phase_seconds How long attempts took from when they were issued until they ended.
+        # TYPE yuba_phase_seconds summary
+        yuba_phase_seconds_sum{phase="plan"} 4.5
+        yuba_phase_seconds_count{phase="plan"} 3
+        "#);
+    }
 
     #[test]
     fn numbers_are_written_as_prometheus_reads_them() {

@@ -3,6 +3,7 @@
 use tracing::{debug, info};
 use yuba_core::decide::{Moment, decide};
 use yuba_core::id::{RunId, StackId};
+use yuba_core::measured::Measured;
 use yuba_core::message::{Message, Wake};
 use yuba_ports::{Committed, PortError, Ports};
 
@@ -18,6 +19,8 @@ const MOST_RACES: usize = 20;
 pub struct Handled {
     /// What happened, and why nothing did.
     pub report: Vec<String>,
+    /// What ended, for metrics.
+    pub measured: Measured,
 }
 
 /// Handles one message for a stack. An error means: not handled, deliver it again.
@@ -40,7 +43,8 @@ pub async fn handle(ports: &Ports, message: &Message) -> Result<Handled, PortErr
 /// One round; `None` where another writer got in between.
 async fn try_once(ports: &Ports, stack: StackId, message: &Message) -> Result<Option<Handled>, PortError> {
     let Some(loaded) = Box::pin(load(ports, stack, message)).await? else {
-        return Ok(Some(Handled { report: vec![format!("no record names stack {stack}")] }));
+        let report = vec![format!("no record names stack {stack}")];
+        return Ok(Some(Handled { report, measured: Measured::default() }));
     };
     let moment = Moment { now: ports.clock.now(), run: RunId(ports.ids.ulid()) };
     let decision = decide(loaded.records.clone(), message, moment);
@@ -49,5 +53,7 @@ async fn try_once(ports: &Ports, stack: StackId, message: &Message) -> Result<Op
     }
     info!(stack = %decision.stack.name, report = %decision.report.join("; "), "decided");
     act(ports, &decision.stack).await?;
-    Ok(Some(Handled { report: decision.report }))
+    let attempt = decision.attempts.iter().rev().chain(&loaded.records.attempt).next();
+    let measured = Measured::ended(loaded.records.run.as_ref(), &decision.runs);
+    Ok(Some(Handled { report: decision.report, measured: measured.with_silence(attempt, moment.now) }))
 }

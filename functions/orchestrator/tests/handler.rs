@@ -9,6 +9,7 @@ use yuba_core::effect::Effect;
 use yuba_core::event::EventKind;
 use yuba_core::id::{SecretName, StackName};
 use yuba_core::job::{attempt_prefix, object};
+use yuba_core::measured::Measured;
 use yuba_core::record::{Edge, Key};
 use yuba_core::run::RunState;
 use yuba_core::spec::{ApprovePlan, ValuesKind, WriteOutputs};
@@ -72,6 +73,28 @@ async fn a_task_that_stopped_without_a_report_is_replaced() {
     let started: Vec<u32> =
         world.memory.launcher.started().iter().map(|start| start.attempt.number).collect();
     assert_eq!(started, [1, 2]);
+}
+
+#[tokio::test]
+async fn what_ends_is_measured_by_the_records_times() {
+    let world = World::new(|_| {}).await;
+    let apply = world.planned_and_approved("a").await;
+    world.memory.clock.advance(Span::seconds(7));
+    let applied = AttemptReport::Applied { outputs: Vec::new(), resources: 1, notices: Vec::new() };
+    let measured = world.reports(applied).await.measured;
+    assert_eq!(
+        (measured.runs, measured.phases),
+        (vec![RunState::Applied], vec![(apply.phase, Span::seconds(7))])
+    );
+}
+
+#[tokio::test]
+async fn a_claim_without_a_report_is_measured_while_nothing_is_heard_of_it() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.claims().await;
+    assert_eq!(world.passes(Span::minutes(4)).await.measured, Measured::default());
+    assert_eq!(world.passes(Span::minutes(4)).await.measured.silence, Some(Span::minutes(8)));
 }
 
 #[tokio::test]

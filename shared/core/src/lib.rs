@@ -11,6 +11,7 @@ pub mod id;
 pub mod job;
 pub mod manifest;
 pub mod manifest_root;
+pub mod measured;
 pub mod message;
 pub mod people;
 pub mod plan;

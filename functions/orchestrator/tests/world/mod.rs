@@ -26,7 +26,7 @@ use yuba_core::trouble::{MANY, TroubleNotice};
 use yuba_orchestrator::{Handled, handle};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, put_any, update};
-use yuba_ports::{Clock, Committed, Item, Page, PortError, Ports, Query, Store, Write};
+use yuba_ports::{Clock, Committed, Item, Page, PortError, Ports, Query, Store, TaskStatus, Write};
 
 /// The world.
 pub(crate) struct World {
@@ -191,11 +191,24 @@ impl World {
     }
 
     /// Time passes, and the stack is woken if it is due.
-    pub(crate) async fn passes(&self, span: Span) {
+    pub(crate) async fn passes(&self, span: Span) -> Handled {
         self.memory.clock.advance(span);
         let slot = self.stack().await.due.unwrap();
         assert!(slot <= self.memory.clock.now(), "the stack is due");
-        self.wake(Cause::Due { slot }).await;
+        self.wake(Cause::Due { slot }).await
+    }
+
+    /// The attempt that is out claims, and is heard of for the last time.
+    pub(crate) async fn claims(&self) {
+        let attempt = self.run().await.attempt_out().unwrap();
+        let now = self.memory.clock.now();
+        let claimed = |record: &mut Attempt| {
+            record.state = AttemptState::Claimed;
+            (record.claimed_at, record.heard_at) = (Some(now), Some(now));
+            true
+        };
+        update::<Attempt, _>(&*self.memory.store, &Key::attempt(attempt), claimed).await.unwrap();
+        self.memory.launcher.set_status(attempt, TaskStatus::Running);
     }
 
     /// The first plan is reported and approved; the apply attempt that is then out.
@@ -235,7 +248,7 @@ impl World {
     }
 
     /// The attempt that is out claims and reports.
-    pub(crate) async fn reports(&self, report: AttemptReport) {
+    pub(crate) async fn reports(&self, report: AttemptReport) -> Handled {
         let attempt = self.run().await.attempt_out().unwrap();
         let reported = |record: &mut Attempt| {
             record.state = AttemptState::Reported;
@@ -243,7 +256,7 @@ impl World {
             true
         };
         update::<Attempt, _>(&*self.memory.store, &Key::attempt(attempt), reported).await.unwrap();
-        self.wake(Cause::Attempt { attempt, what: AttemptNews::Reported }).await;
+        self.wake(Cause::Attempt { attempt, what: AttemptNews::Reported }).await
     }
 
     /// The attempt that is out fails of something that passes.

@@ -1,11 +1,12 @@
 //! The HTTP side: the routers of all functions on one address.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use yuba_api::{Api, Explain};
+use yuba_core::measured::Tally;
 use yuba_local::LocalHandles;
 use yuba_ports::Ports;
 use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState};
@@ -22,7 +23,7 @@ pub(crate) fn routes(
     ports: &Ports,
     settings: &Settings,
     handles: &LocalHandles,
-    explain: Arc<dyn Explain>,
+    (explain, tally): (Arc<dyn Explain>, Arc<Mutex<Tally>>),
 ) -> Router {
     let webhook = WebhookSettings {
         github: settings.webhook_secrets.clone(),
@@ -38,7 +39,7 @@ pub(crate) fn routes(
     Router::new()
         .merge(yuba_tasks::router(tasks))
         .merge(yuba_webhook::router(Webhook::new(ports.clone(), webhook)))
-        .merge(yuba_api::router(Api::new(ports.clone(), handles.api_token.clone(), explain)))
+        .merge(yuba_api::router(Api { tally, ..Api::new(ports.clone(), handles.api_token.clone(), explain) }))
 }
 
 /// Serves until the server is asked to stop.

@@ -12,7 +12,7 @@ mod worker;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,6 +20,7 @@ use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use yuba_core::id::{ManifestSetName, SecretName};
+use yuba_core::measured::Tally;
 use yuba_core::task::Isolation;
 use yuba_core::time::Span;
 use yuba_local::LocalSettings;
@@ -92,9 +93,11 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
         ..SourceSettings::new(handles.paths.git.clone())
     });
     let explain = Arc::new(Explainer { ports: ports.clone(), settings: sources.clone() });
-    work.spawn(http::serve(listener, http::routes(&ports, &settings, &handles, explain), stopping.clone()));
+    let tally = Arc::<Mutex<Tally>>::default();
+    let routes = http::routes(&ports, &settings, &handles, (explain, tally.clone()));
+    work.spawn(http::serve(listener, routes, stopping.clone()));
     yuba_source::configure(&ports, &settings.manifests).await?;
-    start_workers(&mut work, &ports, sources, &stopping);
+    start_workers(&mut work, &ports, (sources, tally), &stopping);
     work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));
     stopping.asked().await;
     tracing::info!("stopping; tasks that run are left running");
@@ -104,7 +107,12 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn start_workers(work: &mut JoinSet<()>, ports: &Ports, settings: Arc<SourceSettings>, stopping: &Stopping) {
+fn start_workers(
+    work: &mut JoinSet<()>,
+    ports: &Ports,
+    (settings, tally): (Arc<SourceSettings>, Arc<Mutex<Tally>>),
+    stopping: &Stopping,
+) {
     let sources: Handler = Arc::new(move |ports, messages| {
         let settings = settings.clone();
         Box::pin(async move { yuba_source::handle(&ports, &settings, &messages).await.map(drop) })
@@ -113,10 +121,12 @@ fn start_workers(work: &mut JoinSet<()>, ports: &Ports, settings: Arc<SourceSett
         work.spawn(worker::work(ports.clone(), queue, most, handler.clone(), stopping.clone()));
     };
     (0..SOURCE_WORKERS).for_each(|_| start(QueueName::Sources, MOST_FOR_A_LOOK, &sources));
-    let stacks: Handler = Arc::new(|ports, messages| {
+    let stacks: Handler = Arc::new(move |ports, messages| {
+        let tally = tally.clone();
         Box::pin(async move {
             for message in &messages {
-                yuba_orchestrator::handle(&ports, message).await?;
+                let handled = yuba_orchestrator::handle(&ports, message).await?;
+                tally.lock().unwrap_or_else(PoisonError::into_inner).add(&handled.measured);
             }
             Ok(())
         })

@@ -176,7 +176,20 @@ fn what_waits_fails_or_is_throttled_is_alarming() {
             .collect();
         assert_eq!(alarms, expected.iter().map(String::as_str).collect());
     }
+    of_metrics_that_functions_write();
     let alarms = existing_vpc().all("aws_cloudwatch_metric_alarm");
     let topics = json!(["arn:aws:sns:eu-central-1:111122223333:alarms"]);
     assert!(alarms.into_iter().all(|alarm| alarm.values["alarm_actions"] == topics));
+}
+
+/// An alarm on a metric that its function never writes would have no data, and never sound.
+fn of_metrics_that_functions_write() {
+    for alarm in
+        existing_vpc().all("aws_cloudwatch_metric_alarm").filter(|it| it.values["namespace"] == "Yuba")
+    {
+        let function = alarm.values["dimensions"]["Function"].as_str().expect("a function");
+        let program = infra().join(format!("../functions/{function}/src/main.rs"));
+        let program = std::fs::read_to_string(program).expect("readable");
+        assert!(program.contains(&format!("\"{}\"", alarm.text("metric_name"))), "{}", alarm.address);
+    }
 }

@@ -11,8 +11,8 @@ use yuba_core::message::Message;
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::{Span, Timestamp};
 use yuba_ports::{
-    Assumed, Clock, Credentials, DeadLetter, Ids, PortError, Publisher, Queue, QueueName, Received, RoleSession,
-    SecretValues, Secrets,
+    Assumed, Clock, Credentials, DeadLetter, Ids, PortError, Publisher, Queue, QueueName, Received,
+    RoleSession, SecretValues, Secrets,
 };
 
 use super::World;
