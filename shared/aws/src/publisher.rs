@@ -89,7 +89,7 @@ fn cloud_event(installation: &InstallationId, event: &Event) -> Value {
             "stack": event.stack,
             "name": event.name,
             "number": event.number,
-            "severity": event.kind.severity(),
+            "severity": event.kind.severity().as_str(),
             "run": event.run,
             "revision": event.revision,
             "message": event.message,
@@ -105,7 +105,7 @@ fn attributes(
     [
         ("installation", installation.to_string()),
         ("type", event.kind.as_type().to_owned()),
-        ("severity", event.kind.severity().to_owned()),
+        ("severity", event.kind.severity().as_str().to_owned()),
         ("namespace", event.name.namespace.clone()),
         ("stack", event.name.to_string()),
     ]

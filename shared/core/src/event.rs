@@ -114,8 +114,8 @@ impl EventKind {
         }
     }
 
-    /// `info` or `error`, as Flux' alerts filter.
-    pub fn severity(self) -> &'static str {
+    /// How grave it is, as alerts filter.
+    pub fn severity(self) -> EventSeverity {
         match self {
             Self::RunFailed
             | Self::RetriesPaused
@@ -123,8 +123,60 @@ impl EventKind {
             | Self::StackVanished
             | Self::ManifestFaulty
             | Self::StateShared
-            | Self::EffectFailed => "error",
-            _ => "info",
+            | Self::EffectFailed => EventSeverity::Error,
+            Self::ApprovalRequested | Self::AdoptionRequested => EventSeverity::Warning,
+            Self::RunQueued
+            | Self::PlanDecided
+            | Self::ApplyStarted
+            | Self::RunUnchanged
+            | Self::RunPlanned
+            | Self::RunApplied
+            | Self::RunDropped
+            | Self::DriftResolved
+            | Self::ManifestMended
+            | Self::StateFreed => EventSeverity::Info,
+        }
+    }
+
+    /// Whether the run's own record tells all of it: then one message that shows the run is enough.
+    pub fn is_told_by_run(self) -> bool {
+        !matches!(
+            self,
+            Self::RetriesPaused
+                | Self::StackVanished
+                | Self::ManifestFaulty
+                | Self::ManifestMended
+                | Self::StateShared
+                | Self::StateFreed
+                | Self::EffectFailed
+        )
+    }
+
+    /// What happened in two words: `approval requested`.
+    pub fn words(self) -> String {
+        self.as_type().trim_start_matches("dev.yuba.").replace('.', " ")
+    }
+}
+
+/// How grave an event is: each includes those below it where alerts filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventSeverity {
+    /// Something happened as it should.
+    Info,
+    /// Somebody is waited for.
+    Warning,
+    /// Something is wrong.
+    Error,
+}
+
+impl EventSeverity {
+    /// `info`, `warning` or `error`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
         }
     }
 }

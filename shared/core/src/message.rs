@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AttemptId, DeliveryId, ManifestSetName, RequestId, RunId, SourceName, StackId};
+use crate::id::{AttemptId, DeliveryId, ManifestSetName, ObjectName, RequestId, RunId, SourceName, StackId};
 use crate::time::Timestamp;
 
 /// A message on the events queue.
@@ -26,6 +26,10 @@ pub enum Wake {
     Source(SourceName),
     /// The `source` function, for a configured place of manifests.
     Manifests(ManifestSetName),
+    /// The notifier, for the events of a stack.
+    Events(StackId),
+    /// The notifier, for a provider of notifications.
+    Provider(ObjectName),
 }
 
 /// What caused a message.
@@ -83,6 +87,13 @@ pub enum Cause {
         /// Its version.
         version: String,
     },
+    /// An event was published.
+    Event {
+        /// The stack.
+        stack: StackId,
+        /// The event's number within it.
+        number: u64,
+    },
 }
 
 /// What was seen of an attempt.
@@ -111,6 +122,8 @@ impl Message {
             Wake::Stack(stack) => format!("stack#{stack}"),
             Wake::Source(source) => format!("source#{source}"),
             Wake::Manifests(set) => format!("manifests#{set}"),
+            Wake::Events(stack) => format!("events#{stack}"),
+            Wake::Provider(provider) => format!("provider#{provider}"),
         }
     }
 
@@ -126,6 +139,7 @@ impl Message {
             Cause::Dependency { stack, run } => format!("dependency#{stack}#{run}"),
             Cause::SameState { stack, at } => format!("state#{stack}#{}", at.0),
             Cause::Values { name, version } => format!("values#{name}#{version}"),
+            Cause::Event { stack, number } => format!("event#{stack}#{number}"),
         };
         format!("{}#{cause}", self.group())
     }

@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
+use yuba_core::notify::{Alert, Notification, Provider, ProviderHealth, Said, SlackThread};
 use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Installation, Record, StackAlias};
 use yuba_core::request::Request;
@@ -51,6 +52,12 @@ fn records_of_the_first_form_are_read_whole() {
     check::<Team>("team");
     check::<Roster>("roster");
     check::<Came>("slack-came");
+    check::<Provider>("provider");
+    check::<Alert>("alert");
+    check::<Notification>("notification");
+    check::<ProviderHealth>("provider-health");
+    check::<Said>("said");
+    check::<SlackThread>("slack-thread");
 }
 
 #[test]

@@ -4,7 +4,10 @@
 
 use std::path::Path;
 
+use yuba_core::event::EventSeverity;
+use yuba_core::id::SecretName;
 use yuba_core::manifest::{ManifestFile, ManifestSet, Severity, read_set, render};
+use yuba_core::notify::Service;
 use yuba_core::spec::{ApprovePlan, DriftMode, EngineTool, PreferenceStrength};
 
 fn seeds() -> Vec<ManifestFile> {
@@ -39,12 +42,23 @@ fn the_seeds_load_with_notices_and_warnings_alone() {
     flux-aws-networking.yaml:102:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
     flux-aws-networking.yaml:102:13: warning: spec.interval: found `5m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
     flux-aws-networking.yaml:107:9: warning: spec.path: stack `flux-system/aws-networking` (flux-aws-networking.yaml:61:1) has the same source, path and workspace, and not both name a backend; they may share one state
-    flux-aws-networking.yaml:112:1: notice: not applied yet: Provider `slack-infra`
-    flux-aws-networking.yaml:123:1: notice: not applied yet: Alert `terraform-drift-alert`
-    flux-aws-networking.yaml:131:18: warning: spec.eventSeverity: found `warning`, allowed is `info` or `error`
     flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
-    no errors, 6 warnings, 4 notices
+    no errors, 5 warnings, 2 notices
     "#);
+}
+
+#[test]
+fn the_alert_of_the_seeds_lets_slack_know_of_what_is_wrong_or_waits() {
+    let set = read_set(&seeds());
+    let (provider, alert) = (&set.providers[0], &set.alerts[0].spec);
+    assert_eq!((&alert.provider, alert.severity), (&provider.name, EventSeverity::Warning));
+    assert_eq!(
+        (&provider.spec.service, provider.spec.channel.as_deref()),
+        (&Service::Slack, Some("#infra-alerts"))
+    );
+    assert_eq!(provider.spec.secret, Some(SecretName::new("flux-system", "slack-webhook-url")));
+    let source = &alert.sources[0];
+    assert_eq!((source.namespace.as_str(), source.name.as_str()), ("flux-system", "*"));
 }
 
 #[test]

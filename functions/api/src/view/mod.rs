@@ -1,6 +1,7 @@
 //! Records as the API shows them: pure functions from the domain to the wire.
 
 pub(crate) mod manifests;
+pub(crate) mod provider;
 pub(crate) mod run;
 pub(crate) mod stack;
 pub(crate) mod words;
@@ -31,7 +32,7 @@ pub(crate) fn event(event: &Event) -> EventItem {
         name: event.name.name.clone(),
         number: event.number,
         r#type: event.kind.as_type().to_owned(),
-        severity: event.kind.severity().to_owned(),
+        severity: event.kind.severity().as_str().to_owned(),
         run: event.run.map(|run| run.to_string()),
         revision: event.revision.as_ref().map(ToString::to_string),
         message: event.message.clone(),

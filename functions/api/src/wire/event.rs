@@ -16,7 +16,7 @@ pub struct EventItem {
     pub number: u64,
     /// Its CloudEvents type: `dev.yuba.run.applied`.
     pub r#type: String,
-    /// `info` or `error`.
+    /// `info`, `warning` (somebody is waited for) or `error`.
     pub severity: String,
     /// The run it happened to.
     pub run: Option<String>,

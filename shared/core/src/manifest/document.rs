@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::check;
 use super::fields::{self, Since};
@@ -11,6 +10,7 @@ use super::finding::{Place, Severity, Spot};
 use super::format;
 use super::kinds::Class;
 use super::messages;
+use super::notification;
 use super::report::Report;
 use super::schema::{self, KindSchema};
 use super::source::{self, SourceDraft};
@@ -19,6 +19,7 @@ use super::team;
 use super::wire::kube::{ConfigMapDocument, Metadata, ServiceAccountDocument};
 use super::yaml::{Node, Tree};
 use crate::id::{ObjectName, SecretName};
+use crate::notify::{AlertSpec, ProviderSpec};
 use crate::people::Member;
 
 /// The annotation by which EKS binds a role to a service account.
@@ -32,21 +33,13 @@ pub(super) enum Item {
     /// A service account, and the role it names.
     ServiceAccount(ObjectName, Option<String>),
     ConfigMap(SecretName, BTreeMap<String, String>),
-    Provider(Kept),
-    Alert(Kept),
+    Provider(ObjectName, ProviderSpec),
+    /// An alert, and where it names its provider.
+    Alert(ObjectName, AlertSpec, Spot),
     /// A team and its members.
     Team(ObjectName, Vec<Member>),
     /// Nothing that anything else needs.
     Nothing,
-}
-
-/// A document that is kept whole.
-#[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) name: ObjectName,
-    pub(super) body: Value,
-    /// For an alert: the name of its provider.
-    pub(super) refers_to: Option<(ObjectName, Spot)>,
 }
 
 /// Who a document says it is, as far as it can be told.
@@ -105,8 +98,8 @@ pub(super) fn read(root: Node, class: Class, report: &mut Report<'_>) -> Item {
             report.say(Severity::Notice, root.spot, message(&name));
             Item::Nothing
         }
-        Class::Provider => kept(&root, "provider.json", report).map_or(Item::Nothing, Item::Provider),
-        Class::Alert => kept(&root, "alert.json", report).map_or(Item::Nothing, Item::Alert),
+        Class::Provider => read_provider(&root, report).unwrap_or(Item::Nothing),
+        Class::Alert => read_alert(&root, report).unwrap_or(Item::Nothing),
         Class::Team => match typed(&root, "team-v1.json", report) {
             Some(document) => {
                 let (name, members) = team::read(&root, document, report);
@@ -209,23 +202,25 @@ fn read_config_map(root: &Node, report: &mut Report<'_>) -> Item {
     Item::ConfigMap(SecretName::new(name.namespace, name.name), document.data.unwrap_or_default())
 }
 
-/// Providers and alerts are kept even where they are unusual: what is wrong in their `spec` is a warning.
-fn kept(root: &Node, file: &str, report: &mut Report<'_>) -> Option<Kept> {
-    let faults = check::faults(root, &schema_of(file)?.schema, &|_| None);
-    for fault in faults {
-        let about_spec = fault.message.starts_with("spec.");
-        let severity = if about_spec { Severity::Warning } else { Severity::Error };
-        report.say(severity, fault.spot, fault.message);
+fn read_provider(root: &Node, report: &mut Report<'_>) -> Option<Item> {
+    let name = read_leniently(root, "provider.json", report)?;
+    let spec = notification::provider(root, &name, report)?;
+    Some(Item::Provider(name, spec))
+}
+
+fn read_alert(root: &Node, report: &mut Report<'_>) -> Option<Item> {
+    let name = read_leniently(root, "alert.json", report)?;
+    let spec = notification::alert(root, &name, report)?;
+    Some(Item::Alert(name, spec, root.spot_of("spec.providerRef.name")))
+}
+
+/// Reports the faults of a provider or an alert, which are used even where they are unusual; the document's name.
+fn read_leniently(root: &Node, file: &str, report: &mut Report<'_>) -> Option<ObjectName> {
+    for fault in check::faults(root, &schema_of(file)?.schema, &|_| None) {
+        report.say(notification::gravity(&fault.message), fault.spot, fault.message);
     }
     let identity = Identity::of(root);
-    let name = ObjectName::new(identity.namespace.clone(), identity.name?);
-    report.say(Severity::Notice, root.spot, messages::kind_not_applied(&identity.kind, &name.name));
-    let provider =
-        root.get("spec").and_then(|spec| spec.get("providerRef")).and_then(|spec| spec.text("name"));
-    let refers_to = provider.map(|provider| {
-        (ObjectName::new(identity.namespace, provider), root.spot_of("spec.providerRef.name"))
-    });
-    Some(Kept { name, body: root.to_json(), refers_to })
+    Some(ObjectName::new(identity.namespace, identity.name?))
 }
 
 /// A kind that does not work yet: it must at least have a name and a `spec`.

@@ -181,6 +181,35 @@ pub(super) const TEAM: &[Field] = &[
     later("spec.members[].oidcGroup", Since::Stack, "nobody comes in by it yet"),
 ];
 
+/// The fields of `Provider`.
+pub(super) const PROVIDER: &[Field] = &[
+    works("spec.type", Since::V1Alpha1),
+    works("spec.address", Since::V1Alpha1),
+    works("spec.channel", Since::V1Alpha1),
+    works("spec.username", Since::V1Alpha1),
+    works("spec.timeout", Since::V1Alpha1),
+    works("spec.secretRef", Since::V1Alpha1),
+    works("spec.suspend", Since::V1Alpha1),
+    later("spec.interval", Since::V1Alpha1, "what stands in the way shows with the next message"),
+    later("spec.certSecretRef", Since::V1Alpha1, "the certificates of the system are trusted"),
+    later("spec.proxySecretRef", Since::V1Alpha1, "messages go without a proxy"),
+    later("spec.proxy", Since::V1Alpha1, "messages go without a proxy"),
+    later("spec.serviceAccountName", Since::V1Alpha1, "no role is taken on to send"),
+    later("spec.commitStatusExpr", Since::V1Alpha1, "commit statuses are not delivered yet"),
+];
+
+/// The fields of `Alert`.
+pub(super) const ALERT: &[Field] = &[
+    works("spec.providerRef", Since::V1Alpha1),
+    works("spec.eventSources", Since::V1Alpha1),
+    works("spec.eventSeverity", Since::V1Alpha1),
+    works("spec.inclusionList", Since::V1Alpha1),
+    works("spec.exclusionList", Since::V1Alpha1),
+    works("spec.eventMetadata", Since::V1Alpha1),
+    works("spec.summary", Since::V1Alpha1),
+    works("spec.suspend", Since::V1Alpha1),
+];
+
 /// The row that decides about a field: its own, or that of the nearest field it lies in.
 pub(super) fn deciding<'table>(table: &'table [Field], path: &str) -> Option<&'table Field> {
     let covers = |field: &&Field| {

@@ -4,6 +4,7 @@
 use super::finding::Place;
 use super::scalar;
 use super::yaml::{Node, Tree};
+use crate::notify::Service;
 use crate::time::Span;
 
 /// More names than this are not listed in a message.
@@ -349,6 +350,27 @@ pub(super) fn missing_config_map(path: &str, name: &str) -> String {
 
 pub(super) fn missing_provider(name: &str) -> String {
     format!("spec.providerRef: no Provider `{name}` in these manifests")
+}
+
+pub(super) fn not_delivered(service: &str) -> String {
+    format!("spec.type: `{service}` is not delivered yet: nothing is sent by it")
+}
+
+pub(super) fn no_service(found: &str) -> String {
+    let known: Vec<&str> = Service::DELIVERING.into_iter().chain(Service::TO_COME).collect();
+    let delivering = list_of(&Service::DELIVERING);
+    format!(
+        "spec.type: `{found}` is no service that is known, nothing is sent by it; delivered is {delivering}{}",
+        did_you_mean(found, &known)
+    )
+}
+
+pub(super) fn no_events_of(kind: &str) -> String {
+    format!("spec.eventSources: there are no events of `{kind}` here, only of `Terraform` and `Stack`")
+}
+
+pub(super) fn no_pattern(path: &str, found: &str, why: &str) -> String {
+    format!("{path}: found `{found}`, allowed is a regular expression ({why}); it finds nothing")
 }
 
 pub(super) fn whole_set(kind: &str) -> String {

@@ -19,6 +19,7 @@ mod kinds;
 mod lines;
 mod messages;
 mod name;
+mod notification;
 mod parse;
 mod reference;
 mod references;
@@ -39,6 +40,6 @@ pub use name::is_manifest_path;
 pub use reference::reference;
 pub use schema::{KindSchema, schemas};
 pub use set::{
-    ConfigMapManifest, HeldBack, KeptManifest, ManifestFile, ManifestSet, SourceManifest, StackManifest,
+    ConfigMapManifest, DeclaredManifest, HeldBack, ManifestFile, ManifestSet, SourceManifest, StackManifest,
     TeamManifest, read_set,
 };

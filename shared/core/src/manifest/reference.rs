@@ -13,15 +13,15 @@ pub fn reference() -> String {
         format!("| {kind} | {versions} | [{file}](schema/{file}) |\n")
     }));
     let of = |file: &str| schemas().iter().find(|schema| schema.file == file);
-    if let (Some(stack), Some(source), Some(team)) =
-        (of("stack-v1.json"), of("gitrepository.json"), of("team-v1.json"))
-    {
-        text.push_str("\n## Terraform and Stack\n\n");
-        text.push_str(&table(stack, fields::STACK));
-        text.push_str("\n## GitRepository\n\n");
-        text.push_str(&table(source, fields::SOURCE));
-        text.push_str("\n## Team\n\n");
-        text.push_str(&table(team, fields::TEAM));
+    for (heading, file, rows) in [
+        ("Terraform and Stack", "stack-v1.json", fields::STACK),
+        ("GitRepository", "gitrepository.json", fields::SOURCE),
+        ("Provider", "provider.json", fields::PROVIDER),
+        ("Alert", "alert.json", fields::ALERT),
+        ("Team", "team-v1.json", fields::TEAM),
+    ] {
+        let Some(kind) = of(file) else { continue };
+        text.extend(["\n## ", heading, "\n\n", &table(kind, rows)]);
     }
     text
 }
@@ -40,7 +40,8 @@ what it finds as `file:line:column: error|warning|notice: …`.
 - A faulty document is held back with whatever refers to it; the rest is used.
 - Unquoted `yes`, `no`, `on` and `off` are booleans and `0755` is octal, as they are to kubectl.
 - A `ServiceAccount` is read for its annotation `eks.amazonaws.com/role-arn`, a `ConfigMap` for `varsFrom`. A `Secret` is
-  not used: its values are stored with `yuba secret set`. `Provider` and `Alert` are kept; nothing is delivered by them yet.
+  not used: its values are stored with `yuba secret set`. What is unusual in a `Provider` or an `Alert`
+  is a warning, and the rest is used; [events.md](events.md) says what is delivered.
 - A `Team` of `yuba.dev/v1` names people who may decide, and the names under which Slack and Git hosts know them. Two entries
   with one name in common are one human, who counts once. Teams bind at once, also for plans that wait already; a faulty one
   holds the whole set back.

@@ -104,7 +104,7 @@ mod tests {
 
     fn properties(file: &str) -> BTreeSet<String> {
         let schema = &schemas().iter().find(|schema| schema.file == file).unwrap().schema;
-        let spec = ["StackSpec", "GitRepositorySpec", "TeamSpec"]
+        let spec = ["StackSpec", "GitRepositorySpec", "TeamSpec", "ProviderSpec", "AlertSpec"]
             .iter()
             .find_map(|name| schema["$defs"].get(name))
             .unwrap();
@@ -126,6 +126,8 @@ mod tests {
         assert_eq!(properties("stack-v1.json"), rows(fields::STACK, Since::Stack));
         assert_eq!(properties("gitrepository.json"), rows(fields::SOURCE, Since::Stack));
         assert_eq!(properties("team-v1.json"), rows(fields::TEAM, Since::Stack));
+        assert_eq!(properties("provider.json"), rows(fields::PROVIDER, Since::Stack));
+        assert_eq!(properties("alert.json"), rows(fields::ALERT, Since::Stack));
     }
 
     #[test]

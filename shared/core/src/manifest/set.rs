@@ -18,6 +18,7 @@ use super::source::SourceDraft;
 use super::stack::StackDraft;
 use super::yaml::{Document, Node, Tree};
 use crate::id::{DocumentDigest, ObjectName, SecretName, SourceName, StackName};
+use crate::notify::{AlertSpec, ProviderSpec};
 use crate::people::Member;
 use crate::spec::{SourceSpec, StackSpec};
 
@@ -70,14 +71,14 @@ pub struct ConfigMapManifest {
     pub place: Place,
 }
 
-/// A `Provider` or `Alert`, kept whole.
+/// A document that is stored as it says: a `Provider` or an `Alert`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KeptManifest {
+pub struct DeclaredManifest<S> {
     /// Its name.
     pub name: ObjectName,
-    /// The document.
-    pub body: Value,
-    /// Where it starts.
+    /// What it says.
+    pub spec: S,
+    /// Where its document starts.
     pub place: Place,
 }
 
@@ -113,9 +114,9 @@ pub struct ManifestSet {
     /// The config maps, by name.
     pub config_maps: Vec<ConfigMapManifest>,
     /// The providers of notifications, by name.
-    pub providers: Vec<KeptManifest>,
+    pub providers: Vec<DeclaredManifest<ProviderSpec>>,
     /// The alerts, by name.
-    pub alerts: Vec<KeptManifest>,
+    pub alerts: Vec<DeclaredManifest<AlertSpec>>,
     /// The teams, by name.
     pub teams: Vec<TeamManifest>,
     /// What is held back.
@@ -188,8 +189,8 @@ pub(super) struct Drafts {
     /// Service accounts and their roles.
     pub(super) accounts: BTreeMap<ObjectName, Option<String>>,
     pub(super) config_maps: Vec<ConfigMapManifest>,
-    pub(super) providers: Vec<KeptManifest>,
-    pub(super) alerts: Vec<KeptManifest>,
+    pub(super) providers: Vec<DeclaredManifest<ProviderSpec>>,
+    pub(super) alerts: Vec<DeclaredManifest<AlertSpec>>,
     pub(super) teams: Vec<TeamManifest>,
     /// The providers that alerts name, and where.
     pub(super) wanted_providers: Vec<(ObjectName, Place)>,
@@ -318,13 +319,10 @@ impl Drafts {
                 self.accounts.insert(name, role);
             }
             Item::ConfigMap(name, values) => self.config_maps.push(ConfigMapManifest { name, values, place }),
-            Item::Provider(kept) => {
-                self.providers.push(KeptManifest { name: kept.name, body: kept.body, place });
-            }
-            Item::Alert(kept) => {
-                let wanted = kept.refers_to.map(|(name, spot)| (name, spot.in_file(&place.file)));
-                self.wanted_providers.extend(wanted);
-                self.alerts.push(KeptManifest { name: kept.name, body: kept.body, place });
+            Item::Provider(name, spec) => self.providers.push(DeclaredManifest { name, spec, place }),
+            Item::Alert(name, spec, named_at) => {
+                self.wanted_providers.push((spec.provider.clone(), named_at.in_file(&place.file)));
+                self.alerts.push(DeclaredManifest { name, spec, place });
             }
             Item::Team(name, members) => self.teams.push(TeamManifest { name, members, place }),
             Item::Nothing => {}

@@ -46,7 +46,7 @@ pub struct RunCard<'a> {
 impl RunCard<'_> {
     /// Draws the message.
     pub fn draw(&self) -> Card {
-        let headline = headline(self.run);
+        let headline = self.headline();
         let blocks = Blocks::default()
             .header(&headline)
             .section(&self.what())
@@ -57,6 +57,36 @@ impl RunCard<'_> {
             .context(&[self.commit(), self.number()])
             .buttons(&self.buttons());
         Card { text: Mrkdwn::of(&headline), blocks }
+    }
+
+    fn headline(&self) -> String {
+        let run = self.run;
+        let destroys = run.kind == RunKind::Destroy;
+        let what = match run.state {
+            RunState::Queued => "a run is queued",
+            RunState::Planning => "being planned",
+            RunState::AwaitingApproval if destroys => "its destruction waits for approval",
+            RunState::AwaitingApproval => "a plan waits for approval",
+            RunState::AwaitingAdoption => "its first plan waits for a word on its state",
+            RunState::Applying if destroys => "being destroyed",
+            RunState::Applying => "being applied",
+            RunState::Planned => "planned, and not to be applied",
+            RunState::Unchanged if run.kind == RunKind::Drift => "no drift",
+            RunState::Unchanged => "nothing to change",
+            RunState::Applied if destroys => "destroyed",
+            RunState::Applied => "applied",
+            RunState::Drifted if !self.drift_stands => "drift that was found is gone",
+            RunState::Drifted => {
+                let resources = run.plan.as_ref().map_or(0, |plan| drifted_resources(&plan.report));
+                return format!("{}: {}", run.name, drift_sentence(resources));
+            }
+            RunState::Failed => "failed",
+            RunState::Denied => "denied by a policy",
+            RunState::Discarded => "rejected",
+            RunState::Cancelled => "cancelled",
+            RunState::Superseded => "superseded by something newer",
+        };
+        format!("{}: {what}", run.name)
     }
 
     /// What the plan would do, and what is waited for.
@@ -139,34 +169,6 @@ impl RunCard<'_> {
         }
         buttons
     }
-}
-
-fn headline(run: &Run) -> String {
-    let destroys = run.kind == RunKind::Destroy;
-    let what = match run.state {
-        RunState::Queued => "a run is queued",
-        RunState::Planning => "being planned",
-        RunState::AwaitingApproval if destroys => "its destruction waits for approval",
-        RunState::AwaitingApproval => "a plan waits for approval",
-        RunState::AwaitingAdoption => "its first plan waits for a word on its state",
-        RunState::Applying if destroys => "being destroyed",
-        RunState::Applying => "being applied",
-        RunState::Planned => "planned, and not to be applied",
-        RunState::Unchanged if run.kind == RunKind::Drift => "no drift",
-        RunState::Unchanged => "nothing to change",
-        RunState::Applied if destroys => "destroyed",
-        RunState::Applied => "applied",
-        RunState::Drifted => {
-            let resources = run.plan.as_ref().map_or(0, |plan| drifted_resources(&plan.report));
-            return format!("{}: {}", run.name, drift_sentence(resources));
-        }
-        RunState::Failed => "failed",
-        RunState::Denied => "denied by a policy",
-        RunState::Discarded => "rejected",
-        RunState::Cancelled => "cancelled",
-        RunState::Superseded => "superseded by something newer",
-    };
-    format!("{}: {what}", run.name)
 }
 
 fn change(change: &ResourceChange) -> Mrkdwn {
@@ -368,6 +370,12 @@ mod tests {
         `toy_bucket.b` is gone
         `08747a1433` Move the logs of prod to eu-2 · Ada &lt;ada@example.com&gt; | <https://yuba.example/runs/1|run 2 (drift)>
         [Remediate][Ignore for 24 h][Ignore for 7 d][Acknowledge][View plan]
+        ");
+        let gone =
+            RunCard { run: &drifted, summary: None, url: None, has_buttons: true, drift_stands: false };
+        insta::assert_snapshot!(shown(&serde_json::to_value(gone.draw().blocks).unwrap()), @r"
+        infra/network-prod: drift that was found is gone
+        `08747a1433` Move the logs of prod to eu-2 · Ada &lt;ada@example.com&gt; | run 2 (drift)
         ");
     }
 

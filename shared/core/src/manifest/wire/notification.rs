@@ -1,5 +1,5 @@
-//! `Provider` and `Alert` of `notification.toolkit.fluxcd.io`. They are kept whole; what is unknown in them is a
-//! warning, not an error, because nothing is delivered by them yet.
+//! `Provider` and `Alert` of `notification.toolkit.fluxcd.io`: what their schemas are made of. What does not fit one is a
+//! warning, so documents are read field by field (`manifest::notification`), never as these types.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct ProviderSpec {
     /// Which service: `slack`, `pagerduty`, `github`, `generic`, …
     #[serde(rename = "type")]
     pub service: String,
-    /// The URL, host or project that messages are sent to.
+    /// The URL that messages are sent to; `address` in the secret wins.
     pub address: Option<String>,
     /// The channel, room or routing key.
     pub channel: Option<String>,
@@ -47,7 +47,7 @@ pub struct ProviderSpec {
     /// How often the provider is looked at (v1beta2 and before).
     #[schemars(with = "Option<format::Duration>")]
     pub interval: Option<Span>,
-    /// The secret with token, address or headers.
+    /// The secret with `token`, `address` or `headers`, as `yuba secret set` wrote it.
     pub secret_ref: Option<LocalReference>,
     /// The secret with certificates.
     pub cert_secret_ref: Option<LocalReference>,
@@ -88,7 +88,8 @@ pub struct AlertSpec {
     pub provider_ref: LocalReference,
     /// Whose events.
     pub event_sources: Vec<EventSource>,
-    /// `info` for everything (the default), `error` for errors alone.
+    /// `info` for everything (the default), `warning` for what waits for somebody and for errors, `error` for errors
+    /// alone.
     pub event_severity: Option<EventSeverity>,
     /// Only messages that match one of these.
     pub inclusion_list: Option<Vec<String>>,
@@ -108,6 +109,8 @@ pub struct AlertSpec {
 pub enum EventSeverity {
     /// Everything.
     Info,
+    /// What waits for somebody, and errors.
+    Warning,
     /// Errors alone.
     Error,
 }
