@@ -67,7 +67,7 @@ fn core_decides_and_does_nothing_else() {
 #[test]
 fn ports_carry_out_and_know_nothing_else() {
     let metadata = metadata();
-    for name in ["yuba-local", "yuba-aws"] {
+    for name in ["yuba-local", "yuba-aws", "yuba-http"] {
         let package = members(&metadata, "shared").into_iter().find(|package| package.name.as_str() == name);
         let own = dependencies(package.expect("the crate is a member"))
             .into_iter()
