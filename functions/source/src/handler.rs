@@ -26,8 +26,8 @@ pub async fn handle(
     match wake {
         Wake::Source(source) => look::look(ports, settings, source, &causes).await,
         Wake::Manifests(set) => Ok(vec![manifests::take_over(ports, settings, set, &causes).await?]),
-        Wake::Stack(stack) => {
-            Err(PortError::permanent(format!("a message for stack {stack} came to the source function")))
+        Wake::Stack(_) | Wake::Events(_) | Wake::Provider(_) => {
+            Err(PortError::permanent(format!("a message to wake {wake:?} came to the source function")))
         }
     }
 }

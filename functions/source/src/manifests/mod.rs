@@ -1,5 +1,6 @@
 //! Taking a set of manifests over: load, read, compare, write, wake, advance.
 
+mod declared;
 mod edges;
 mod finish;
 mod held;
@@ -145,6 +146,8 @@ impl<'a> Taking<'a> {
     async fn all(mut self, settings: &SourceSettings) -> Result<Report, PortError> {
         self.take_teams().await?;
         let values = self.take_values().await?;
+        self.take_providers().await?;
+        self.take_alerts().await?;
         self.take_sources().await?;
         let known = known::Known::load(self.ports, &self.record.name).await?;
         self.take_stacks(settings, &known).await?;
