@@ -149,6 +149,7 @@ fn whom(key: &Key) -> Option<Wake> {
         ("stack", "stack") => name.parse().ok().map(Wake::Stack),
         ("source", "source") => name.parse().ok().map(Wake::Source),
         ("manifests", "set") => Some(Wake::Manifests(ManifestSetName(name.to_owned()))),
+        ("notices", _) => name.parse().ok().map(Wake::Provider),
         _ => None,
     }
 }

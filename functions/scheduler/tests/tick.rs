@@ -3,8 +3,9 @@
 
 use ulid::Ulid;
 use yuba_core::effect::{Effect, PendingEffect};
-use yuba_core::id::{ManifestSetName, RunId, SourceName, StackId, StackName};
+use yuba_core::id::{ManifestSetName, ObjectName, RunId, SourceName, StackId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::notify::{Notification, Occasion};
 use yuba_core::record::Record;
 use yuba_core::request::{Request, Signed};
 use yuba_core::schedule::REQUEST_KEPT;
@@ -74,13 +75,22 @@ async fn each_kind_of_record_that_is_due_wakes_its_handler() {
     let set = ManifestSetName("file:///srv/live@main//flux".to_owned());
     let manifests = ManifestSetRecord { name: set.clone(), due: Some(at), ..unread() };
     let stack = Stack { due: Some(at), ..stack_with_effect(at + Span::hours(1)) };
-    let writes = [put_any(&manifests), put_any(&source("live", at)), put_any(&stack)];
+    let provider = ObjectName::new("infra", "chat");
+    let of = Occasion::Again { stack: stack.id, event: 1, run: RunId(Ulid::from_parts(1, 2)) };
+    let notice = Notification::new(provider.clone(), of, at).held(at, "no", at);
+    let writes = [put_any(&manifests), put_any(&source("live", at)), put_any(&stack), put_any(&notice)];
     world.store.commit(writes.map(Result::unwrap).to_vec()).await.unwrap();
-    assert_eq!(tick(&world.ports()).await.unwrap().sent, 3);
-    let mut woken = handled(&world, QueueName::Sources).await;
-    woken.extend(handled(&world, QueueName::Stacks).await);
-    let expected =
-        [Wake::Manifests(set), Wake::Source(SourceName::new("default", "live")), Wake::Stack(stack.id)];
+    assert_eq!(tick(&world.ports()).await.unwrap().sent, 4);
+    let mut woken = Vec::new();
+    for queue in QueueName::ALL {
+        woken.extend(handled(&world, queue).await);
+    }
+    let expected = [
+        Wake::Manifests(set),
+        Wake::Source(SourceName::new("default", "live")),
+        Wake::Stack(stack.id),
+        Wake::Provider(provider),
+    ];
     for wake in expected {
         assert!(woken.contains(&Message::new(wake, Cause::Due { slot: at })), "{woken:?}");
     }

@@ -80,11 +80,11 @@ impl IntoResponse for Answer {
 fn listing(delivery: &DeliveryId, wakes: &[Wake]) -> Body {
     let sources = wakes.iter().filter_map(|wake| match wake {
         Wake::Source(name) => Some(name.to_string()),
-        Wake::Manifests(_) | Wake::Stack(_) => None,
+        _ => None,
     });
     let manifests = wakes.iter().filter_map(|wake| match wake {
         Wake::Manifests(name) => Some(name.to_string()),
-        Wake::Source(_) | Wake::Stack(_) => None,
+        _ => None,
     });
     let (sources, manifests) = (Some(sources.collect()), manifests.collect());
     Body { delivery: Some(delivery.0.clone()), sources, manifests, ..Body::default() }

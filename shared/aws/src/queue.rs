@@ -65,7 +65,8 @@ impl QueueSettings {
     }
 }
 
-/// Messages in SQS FIFO queues. How long a received message is hidden is the queue's own setting.
+/// Messages in SQS FIFO queues; what is sent to the queue of notices is dropped. How long a received message is hidden is
+/// the queue's own setting.
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
     client: Client,
@@ -78,19 +79,22 @@ impl SqsQueue {
         Self { client: Client::new(config), settings }
     }
 
-    fn url(&self, queue: QueueName) -> &str {
+    /// Where a queue is. There is none of notices on AWS yet.
+    fn url(&self, queue: QueueName) -> Result<&str, PortError> {
         match queue {
-            QueueName::Sources => &self.settings.sources,
-            QueueName::Stacks => &self.settings.stacks,
+            QueueName::Sources => Ok(&self.settings.sources),
+            QueueName::Stacks => Ok(&self.settings.stacks),
+            QueueName::Notices => Err(PortError::permanent("nothing is told to providers on AWS yet")),
         }
     }
 
-    fn dead(&self, queue: QueueName) -> DeadLetters<'_> {
+    fn dead(&self, queue: QueueName) -> Result<DeadLetters<'_>, PortError> {
+        let work = self.url(queue)?;
         let dead = match queue {
             QueueName::Sources => &self.settings.sources_dead,
-            QueueName::Stacks => &self.settings.stacks_dead,
+            QueueName::Stacks | QueueName::Notices => &self.settings.stacks_dead,
         };
-        DeadLetters { client: &self.client, dead, work: self.url(queue) }
+        Ok(DeadLetters { client: &self.client, dead, work })
     }
 
     /// Hides a message for so long; whether the receipt is still the message's.
@@ -100,7 +104,7 @@ impl SqsQueue {
         let request = self
             .client
             .change_message_visibility()
-            .queue_url(self.url(queue))
+            .queue_url(self.url(queue)?)
             .receipt_handle(&received.receipt)
             .visibility_timeout(i32::try_from(hidden).unwrap_or(i32::MAX));
         current(request.send().await, "releasing a message")
@@ -111,7 +115,7 @@ impl SqsQueue {
         let request = self
             .client
             .send_message_batch()
-            .queue_url(self.url(queue))
+            .queue_url(self.url(queue)?)
             .set_entries(Some(entries.collect::<Result<_, _>>()?));
         let what = || format!("sending {} messages to the queue of {}", messages.len(), queue.as_str());
         let answer = request.send().await.map_err(|error| port_error(what(), error))?;
@@ -134,7 +138,7 @@ impl SqsQueue {
         let answer = self
             .client
             .receive_message()
-            .queue_url(self.url(queue))
+            .queue_url(self.url(queue)?)
             .max_number_of_messages(i32::try_from(most.clamp(1, MOST_ENTRIES)).unwrap_or(1))
             .wait_time_seconds(i32::try_from(seconds).unwrap_or(0))
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
@@ -174,7 +178,7 @@ impl Queue for SqsQueue {
     async fn ack(&self, received: &Received) -> Result<(), PortError> {
         let queue = QueueName::of(&received.message);
         let request =
-            self.client.delete_message().queue_url(self.url(queue)).receipt_handle(&received.receipt);
+            self.client.delete_message().queue_url(self.url(queue)?).receipt_handle(&received.receipt);
         current(request.send().await, "acknowledging a message").map(drop)
     }
 
@@ -188,17 +192,17 @@ impl Queue for SqsQueue {
             return Ok(());
         }
         let (body, group) = (body(&received.message)?, received.message.group());
-        let dead = self.dead(QueueName::of(&received.message));
+        let dead = self.dead(QueueName::of(&received.message))?;
         dead.add((body, &group, &received.receipt), why).await?;
         self.ack(received).await
     }
 
     async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
-        self.dead(queue).list(most).await
+        self.dead(queue)?.list(most).await
     }
 
     async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
-        self.dead(queue).redrive(most).await
+        self.dead(queue)?.redrive(most).await
     }
 }
 

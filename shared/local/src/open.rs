@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use yuba_core::id::{AttemptId, InstallationId};
 use yuba_core::task::Isolation;
-use yuba_ports::{PortError, Ports, Store};
+use yuba_ports::{PortError, Ports, Queue, Store};
 
 use crate::outside::{AmbientCredentials, LocalIds, StorePublisher, SystemClock};
 use crate::{
@@ -117,15 +117,16 @@ pub async fn open(directory: &Path, settings: LocalSettings) -> Result<(Ports, L
     let (stopped_sender, stopped) = unbounded_channel();
     let environment = settings.environment.clone();
     let launcher = LocalLauncher::open(paths.launcher(settings), stopped_sender).map_err(at(&paths.tasks))?;
+    let queue: Arc<dyn Queue> = Arc::new(LocalQueue::open(database, clock.clone()).await?);
     let ports = Ports {
         installation: InstallationId("local".to_owned()),
-        queue: Arc::new(LocalQueue::open(database, clock.clone()).await?),
         blobs: Arc::new(LocalBlobs::new(&paths.objects)),
         launcher: Arc::new(launcher),
-        publisher: Arc::new(StorePublisher::new(store.clone())),
+        publisher: Arc::new(StorePublisher::new(store.clone(), queue.clone())),
         secrets: Arc::new(LocalSecrets::new(&paths.secrets, key.clone())),
         credentials: Arc::new(AmbientCredentials::new(environment)),
         store,
+        queue,
         clock,
         ids: Arc::new(LocalIds::default()),
         key: key.clone(),

@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 use ulid::{Generator, Ulid};
 use yuba_core::event::Event;
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::time::Timestamp;
 use yuba_ports::records::put_any;
-use yuba_ports::{Assumed, Clock, Credentials, Ids, PortError, Publisher, RoleSession, Store};
+use yuba_ports::{Assumed, Clock, Credentials, Ids, PortError, Publisher, Queue, RoleSession, Store};
 
 /// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,21 +73,26 @@ pub(crate) fn without_own(mut environment: BTreeMap<String, String>) -> BTreeMap
     environment
 }
 
-/// Events go into the store, where they are listed, and into the log.
+/// Events go into the store, where they are listed, into the log, and by a message to the notifier.
 #[derive(Clone)]
-pub struct StorePublisher(Arc<dyn Store>);
+pub struct StorePublisher {
+    store: Arc<dyn Store>,
+    queue: Arc<dyn Queue>,
+}
 
 impl StorePublisher {
-    /// Events into a store.
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self(store)
+    /// Events into a store, told of by a queue.
+    pub fn new(store: Arc<dyn Store>, queue: Arc<dyn Queue>) -> Self {
+        Self { store, queue }
     }
 }
 
 #[async_trait]
 impl Publisher for StorePublisher {
     async fn publish(&self, event: &Event) -> Result<(), PortError> {
-        self.0.commit(vec![put_any(event)?]).await?;
+        self.store.commit(vec![put_any(event)?]).await?;
+        let cause = Cause::Event { stack: event.stack, number: event.number };
+        self.queue.send(vec![Message::new(Wake::Events(event.stack), cause)]).await?;
         let (stack, id, kind) = (&event.name, event.id(), event.kind.as_type());
         tracing::info!(%stack, id, kind, message = %event.message, "event");
         Ok(())

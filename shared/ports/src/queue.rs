@@ -1,7 +1,7 @@
 //! `Queue`: messages in groups, each group in order and with one receiver at a time, at least once.
 
 use async_trait::async_trait;
-use yuba_core::message::Message;
+use yuba_core::message::{Message, Wake};
 use yuba_core::time::{Span, Timestamp};
 
 use crate::error::PortError;
@@ -13,6 +13,8 @@ pub enum QueueName {
     Sources,
     /// Wakes stacks.
     Stacks,
+    /// Tells of events, and wakes providers of notifications.
+    Notices,
 }
 
 /// Messages in groups. On AWS SQS FIFO, on one machine a SQLite table.
@@ -79,19 +81,21 @@ impl QueueName {
     /// The queue that a message goes to.
     pub fn of(message: &Message) -> Self {
         match message.wake {
-            yuba_core::message::Wake::Stack(_) => Self::Stacks,
-            yuba_core::message::Wake::Source(_) | yuba_core::message::Wake::Manifests(_) => Self::Sources,
+            Wake::Stack(_) => Self::Stacks,
+            Wake::Source(_) | Wake::Manifests(_) => Self::Sources,
+            Wake::Events(_) | Wake::Provider(_) => Self::Notices,
         }
     }
 
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Sources, Self::Stacks];
+    pub const ALL: [Self; 3] = [Self::Sources, Self::Stacks, Self::Notices];
 
     /// Its name in a store, and for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sources => "sources",
             Self::Stacks => "stacks",
+            Self::Notices => "notices",
         }
     }
 }

@@ -89,6 +89,15 @@ pub(crate) fn worker(
         QueueName::Sources => {
             ("source".to_owned(), Box::pin(async move { look(&world, &ports, &sources, &received).await }))
         }
+        // No manifest of the simulation declares a provider.
+        QueueName::Notices => {
+            let doing = async move {
+                for received in &received {
+                    drop(ports.queue.ack(received).await);
+                }
+            };
+            ("notifier".to_owned(), Box::pin(doing))
+        }
     })
 }
 

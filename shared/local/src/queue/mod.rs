@@ -24,6 +24,7 @@ pub struct LocalQueue {
     clock: Arc<dyn Clock>,
     sources: Arc<Waiting>,
     stacks: Arc<Waiting>,
+    notices: Arc<Waiting>,
 }
 
 /// The messages of one queue, and who waits for them.
@@ -40,7 +41,13 @@ impl LocalQueue {
     /// Opens the queue: every message that is stored waits.
     pub async fn open(database: Database, clock: Arc<dyn Clock>) -> Result<Self, PortError> {
         let stored = database.read("reading the queue", stored).await?;
-        let queue = Self { database, clock, sources: Arc::default(), stacks: Arc::default() };
+        let queue = Self {
+            database,
+            clock,
+            sources: Arc::default(),
+            stacks: Arc::default(),
+            notices: Arc::default(),
+        };
         let now = queue.clock.now();
         for (id, body) in stored {
             let message: Message = serde_json::from_str(&body).map_err(|error| {
@@ -55,6 +62,7 @@ impl LocalQueue {
         match queue {
             QueueName::Sources => &self.sources,
             QueueName::Stacks => &self.stacks,
+            QueueName::Notices => &self.notices,
         }
     }
 
@@ -77,11 +85,8 @@ impl LocalQueue {
 #[async_trait]
 impl Queue for LocalQueue {
     async fn send(&self, messages: Vec<Message>) -> Result<(), PortError> {
-        let (sources, stacks, now) = (self.sources.clone(), self.stacks.clone(), self.clock.now());
-        let of = move |message: &Message| match QueueName::of(message) {
-            QueueName::Sources => sources.clone(),
-            QueueName::Stacks => stacks.clone(),
-        };
+        let (queue, now) = (self.clone(), self.clock.now());
+        let of = move |message: &Message| queue.of(QueueName::of(message)).clone();
         let is_new = of.clone();
         let work = move |connection: &Connection| {
             let fresh = messages.into_iter().filter(|message| is_new(message).line().is_new(message, now));

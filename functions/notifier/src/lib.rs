@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod deliver;
+mod handler;
+mod notice;
+mod service;
+mod settings;
+mod tell;
+
+pub use handler::{Handled, handle};
+pub use settings::{Buttons, NotifierSettings};

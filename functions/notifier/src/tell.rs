@@ -1,0 +1,177 @@
+//! From an event to a notification for each provider that is to know of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use yuba_core::declared::DeclaredSpec;
+use yuba_core::event::Event;
+use yuba_core::id::{ObjectName, RunId, StackId};
+use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::notify::{
+    Alert, AlertSpec, Notification, Occasion, Provider, Said, Service, SlackThread, route, threads_partition,
+};
+use yuba_core::record::{Key, Record};
+use yuba_core::source::Definition;
+use yuba_ports::records::{Versioned, load, page, put_any};
+use yuba_ports::{Committed, Expected, Order, PortError, Ports, Query, Write};
+
+/// How many records are read at once.
+const PAGE: usize = 100;
+
+/// Tells providers of an event; the same event again is not told again.
+pub(crate) async fn event(ports: &Ports, stack: StackId, number: u64) -> Result<Vec<String>, PortError> {
+    let Some(event) = load::<Event>(&*ports.store, &Key::event(stack, number)).await? else {
+        return Ok(vec![format!("there is no event {number} of stack {stack}")]);
+    };
+    let mut telling = Telling { ports, event: &event, woken: BTreeSet::new(), report: Vec::new() };
+    let told = telling.alerted().await?;
+    telling.again(&told).await?;
+    telling.wake().await?;
+    Ok(telling.report)
+}
+
+/// An event being told.
+struct Telling<'a> {
+    ports: &'a Ports,
+    event: &'a Event,
+    /// The providers that have something to send.
+    woken: BTreeSet<ObjectName>,
+    report: Vec<String>,
+}
+
+impl Telling<'_> {
+    /// Stores a notification for each provider that an alert chooses. Which of them show the run by it.
+    async fn alerted(&mut self) -> Result<BTreeSet<ObjectName>, PortError> {
+        let alerts: Vec<Alert> = self.all(AlertSpec::PARTITION.to_owned()).await?;
+        let labels = self.labels().await?;
+        let chosen = route(self.event, &labels, &alerts);
+        if chosen.is_empty() || self.is_said().await? {
+            return Ok(BTreeSet::new());
+        }
+        let run = self.event.run.filter(|_| self.event.kind.is_told_by_run());
+        let mut showing = BTreeSet::new();
+        for (provider, alert) in chosen {
+            let of = Occasion::Alert {
+                stack: self.event.stack,
+                event: self.event.number,
+                run,
+                alert: alert.name.clone(),
+                metadata: alert.spec.metadata.clone(),
+            };
+            if self.tell(provider, of).await? && run.is_some() {
+                showing.insert(provider.clone());
+            }
+        }
+        Ok(showing)
+    }
+
+    /// Has messages that were sent before drawn again, where they may show no longer how their runs stand.
+    async fn again(&mut self, told: &BTreeSet<ObjectName>) -> Result<(), PortError> {
+        let threads: Vec<SlackThread> = self.all(threads_partition(self.event.stack)).await?;
+        let shows_event =
+            |thread: &SlackThread| Some(thread.run) == self.event.run && told.contains(&thread.provider);
+        let stale: Vec<SlackThread> =
+            threads.into_iter().filter(|thread| thread.is_open && !shows_event(thread)).collect();
+        for SlackThread { provider, stack, run, .. } in stale {
+            self.tell(&provider, Occasion::Again { stack, event: self.event.number, run }).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the same was said of the stack a moment ago; else that it is said now is noted.
+    async fn is_said(&mut self) -> Result<bool, PortError> {
+        let (store, now) = (&*self.ports.store, self.ports.clock.now());
+        let said = Said::of(self.event, now);
+        if let Some(before) = load::<Said>(store, &said.key()).await?
+            && before.silences(self.event, now)
+        {
+            self.report
+                .push(format!("the same was said by event {} less than five minutes ago", before.event));
+            return Ok(true);
+        }
+        store.commit(vec![put_any(&said)?]).await?;
+        Ok(false)
+    }
+
+    /// Stores what a provider is to tell, unless that was done before. Whether the provider can tell anything.
+    async fn tell(&mut self, name: &ObjectName, of: Occasion) -> Result<bool, PortError> {
+        let provider = load::<Provider>(&*self.ports.store, &Provider::key_of(name)).await?;
+        let Some(provider) = provider.filter(|provider| provider.vanished.is_none()) else {
+            self.report.push(format!("there is no provider {name}"));
+            return Ok(false);
+        };
+        if provider.spec.suspend || matches!(provider.spec.service, Service::Other(_)) {
+            self.report.push(format!("provider {name} sends nothing"));
+            return Ok(false);
+        }
+        let is_slack = provider.spec.service == Service::Slack;
+        let run = of.run().filter(|_| is_slack);
+        let notification = Notification::new(name.clone(), of, self.ports.clock.now());
+        self.store(notification, run).await?;
+        self.woken.insert(name.clone());
+        Ok(true)
+    }
+
+    async fn store(
+        &mut self,
+        notification: Notification,
+        run: Option<(StackId, RunId)>,
+    ) -> Result<(), PortError> {
+        let (name, id) = (notification.provider.clone(), notification.of.id());
+        let settled = Notification::settled_key(&name, &id);
+        let mut writes = vec![
+            Write::Check { key: settled, expected: Expected::Absent },
+            Versioned::new(notification).put()?,
+        ];
+        if let Some((stack, run)) = run {
+            writes.extend(self.new_thread(&name, stack, run).await?);
+        }
+        // A conflict says that the event was told before.
+        let is_new = self.ports.store.commit(writes).await? == Committed::Done;
+        let word = if is_new { "is told of" } else { "was told before of" };
+        self.report.push(format!("provider {name} {word} {id}"));
+        Ok(())
+    }
+
+    /// That the provider shows the run, where that is not known yet.
+    async fn new_thread(
+        &self,
+        provider: &ObjectName,
+        stack: StackId,
+        run: RunId,
+    ) -> Result<Option<Write>, PortError> {
+        let key = SlackThread::key_of(stack, run, provider);
+        if self.ports.store.get(&key).await?.is_some() {
+            return Ok(None);
+        }
+        let thread = SlackThread::new(provider.clone(), stack, run, self.ports.clock.now());
+        Versioned::new(thread).put().map(Some)
+    }
+
+    async fn wake(&self) -> Result<(), PortError> {
+        let cause = Cause::Event { stack: self.event.stack, number: self.event.number };
+        let wake = |name: &ObjectName| Message::new(Wake::Provider(name.clone()), cause.clone());
+        let messages: Vec<Message> = self.woken.iter().map(wake).collect();
+        if messages.is_empty() { Ok(()) } else { self.ports.queue.send(messages).await }
+    }
+
+    async fn labels(&self) -> Result<BTreeMap<String, String>, PortError> {
+        let key = Key::definition(self.event.stack);
+        let definition = load::<Definition>(&*self.ports.store, &key).await?;
+        Ok(definition.map(|definition| definition.into_value().spec.labels).unwrap_or_default())
+    }
+
+    /// All records of a partition.
+    async fn all<T: Record>(&self, partition: String) -> Result<Vec<T>, PortError> {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let (prefix, order) = (String::new(), Order::Ascending);
+            let query = Query::Partition { partition: partition.clone(), prefix, order, after, limit: PAGE };
+            let (records, next) = page::<T>(&*self.ports.store, query).await?;
+            all.extend(records.into_iter().map(Versioned::into_value));
+            match next {
+                None => return Ok(all),
+                next => after = next,
+            }
+        }
+    }
+}
