@@ -6,7 +6,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::routes::{
-    events, installation, log, manifests, plan, queues, requests, runs, secrets, sources, stacks, why,
+    events, installation, log, manifests, plan, providers, queues, requests, runs, secrets, sources, stacks,
+    why,
 };
 use crate::{Api, metrics};
 
@@ -36,6 +37,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(of_stacks())
         .merge(of_runs())
+        .merge(of_notifications())
         .merge(of_the_installation())
 }
 
@@ -59,6 +61,14 @@ fn of_runs() -> OpenApiRouter<Api> {
         .routes(routes!(plan::show))
         .routes(routes!(log::text))
         .routes(routes!(log::stream))
+}
+
+fn of_notifications() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(providers::list))
+        .routes(routes!(providers::test))
+        .routes(routes!(providers::tested))
+        .routes(routes!(providers::redeliver))
 }
 
 fn of_the_installation() -> OpenApiRouter<Api> {

@@ -5,6 +5,7 @@ pub(crate) mod installation;
 pub(crate) mod log;
 pub(crate) mod manifests;
 pub(crate) mod plan;
+pub(crate) mod providers;
 pub(crate) mod queues;
 pub(crate) mod requests;
 pub(crate) mod runs;

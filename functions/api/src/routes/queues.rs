@@ -43,7 +43,7 @@ pub(crate) async fn redrive(
 fn named(name: &str) -> Result<QueueName, Problem> {
     let found = QueueName::ALL.into_iter().find(|queue| queue.as_str() == name);
     found.ok_or_else(|| {
-        let all = QueueName::ALL.map(QueueName::as_str).join(" and ");
+        let all = QueueName::ALL.map(QueueName::as_str).join(", ");
         Problem::not_found(format!("there is no queue `{name}`")).with_help(format!("there are {all}"))
     })
 }

@@ -3,7 +3,7 @@
 
 mod ask;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -19,6 +19,7 @@ use yuba_core::record::Key;
 use yuba_core::request::{Adoption, Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
+use yuba_core::time::Span;
 use yuba_ports::around::{formers, same_state, teams};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
@@ -163,27 +164,33 @@ pub(crate) async fn show(
     Params(params): Params<WaitParams>,
 ) -> Result<Json<RequestState>, Problem> {
     let id: RequestId = request.parse().map_err(|error| Problem::malformed(format!("request: {error}")))?;
-    let wait = match params.wait {
-        Some(text) => text
-            .parse::<yuba_core::time::Span>()
-            .map_err(|error| Problem::malformed(format!("wait: {error}")))?
-            .to_std()
-            .min(LONGEST_WAIT),
-        None => Duration::ZERO,
+    let read = || async {
+        let request = read(&api, id).await?;
+        Ok((view::request(&request), request.outcome != Outcome::Pending))
     };
-    match tokio::time::timeout(wait, decided(&api, id)).await {
-        Ok(request) => Ok(Json(view::request(&request?))),
-        Err(_) => Ok(Json(view::request(&read(&api, id).await?))),
-    }
+    params.until_settled(read).await.map(Json)
 }
 
-async fn decided(api: &Api, id: RequestId) -> Result<Request, Problem> {
-    loop {
-        let request = read(api, id).await?;
-        if request.outcome != Outcome::Pending {
-            return Ok(request);
+impl WaitParams {
+    /// Reads again and again until what is read is settled, or the wait is over.
+    pub(crate) async fn until_settled<Read>(&self, read: impl Fn() -> Read) -> Result<RequestState, Problem>
+    where
+        Read: Future<Output = Result<(RequestState, bool), Problem>>,
+    {
+        let end = Instant::now() + self.span()?;
+        loop {
+            let (state, is_settled) = read().await?;
+            if is_settled || Instant::now() >= end {
+                return Ok(state);
+            }
+            tokio::time::sleep(BETWEEN_READS).await;
         }
-        tokio::time::sleep(BETWEEN_READS).await;
+    }
+
+    fn span(&self) -> Result<Duration, Problem> {
+        let Some(text) = &self.wait else { return Ok(Duration::ZERO) };
+        let span: Span = text.parse().map_err(|error| Problem::malformed(format!("wait: {error}")))?;
+        Ok(span.to_std().min(LONGEST_WAIT))
     }
 }
 
@@ -231,7 +238,7 @@ async fn submit(api: &Api, wish: Wish) -> Result<Response, Problem> {
     }
     store(api, &request).await?;
     api.ports.queue.send(messages(api, &stack, &request).await?).await?;
-    Ok(accepted(id))
+    Ok(accepted(id, format!("/api/v1/requests/{id}")))
 }
 
 async fn store(api: &Api, request: &Request) -> Result<(), PortError> {
@@ -290,8 +297,8 @@ fn moment(api: &Api) -> Moment {
     Moment { now: api.ports.clock.now(), run: RunId(api.ports.ids.ulid()) }
 }
 
-fn accepted(id: RequestId) -> Response {
-    let location = format!("/api/v1/requests/{id}");
+/// Accepted, with where to look for what becomes of it.
+pub(crate) fn accepted(id: RequestId, location: String) -> Response {
     let header = HeaderValue::from_str(&location).map(|value| [(header::LOCATION, value)]);
     let body = Json(Asked { request: id.to_string(), location });
     match header {

@@ -6,8 +6,10 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use yuba_core::decide::values_name;
+use yuba_core::declared::DeclaredSpec;
 use yuba_core::id::SecretName;
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::notify::{Provider, ProviderSpec};
 use yuba_core::record::{Edge, Index, Record, readers_partition};
 use yuba_core::secret;
 use yuba_core::source::Source;
@@ -77,7 +79,7 @@ pub(crate) struct KindParams {
     kind: Kind,
 }
 
-/// Writes values; keys that are not named keep theirs. The stacks and sources that read them are woken.
+/// Writes values; keys that are not named keep theirs. The stacks, sources and providers that read them are woken.
 #[utoipa::path(put, path = "/api/v1/secrets/{namespace}/{name}", tag = "secrets", request_body = SecretBody,
     params(("namespace" = String, Path), ("name" = String, Path), KindParams),
     responses((status = 200, body = SecretItem), (status = 400, body = ProblemBody), (status = 422, body = ProblemBody)))]
@@ -119,7 +121,7 @@ async fn item(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<Option<S
     }))
 }
 
-/// Wakes the stacks that read values, and the sources that show them to their host.
+/// Wakes the stacks that read values, the sources that show them to their host, the providers that send with them.
 async fn wake_readers(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<(), PortError> {
     let version = api.ports.secrets.version(kind, name).await?.unwrap_or_default();
     let cause = Cause::Values { name: values_name(kind, name), version };
@@ -136,6 +138,17 @@ async fn wake_readers(api: &Api, kind: ValuesKind, name: &SecretName) -> Result<
         let woken =
             |source: Source| (source.spec.secret.as_ref() == Some(name)).then_some(Wake::Source(source.name));
         wake(api, &cause, sources, woken).await?;
+        let providers = |after| Query::Partition {
+            partition: ProviderSpec::PARTITION.to_owned(),
+            prefix: String::new(),
+            order: Order::Ascending,
+            after,
+            limit: 100,
+        };
+        let woken = |provider: Provider| {
+            (provider.spec.secret.as_ref() == Some(name)).then_some(Wake::Provider(provider.name))
+        };
+        wake(api, &cause, providers, woken).await?;
     }
     Ok(())
 }

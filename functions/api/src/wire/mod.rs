@@ -5,6 +5,7 @@
 mod event;
 mod manifests;
 mod plan;
+mod provider;
 mod queue;
 mod request;
 mod run;
@@ -15,6 +16,7 @@ mod stack;
 pub use event::EventItem;
 pub use manifests::ManifestSetItem;
 pub use plan::{Inventory, InventoryEntry, Output, Outputs};
+pub use provider::{ProviderItem, Redelivered};
 pub use queue::{DeadLetterItem, Redriven};
 pub use request::{AskBody, Asked, InstallationState, PatchBody, PatchSpec, PauseBody, RequestState};
 pub use run::{AttemptView, CommitView, DecisionView, FailureView, LockView, PlanView, ProgressView};

@@ -6,6 +6,7 @@ mod kit;
 mod malformed;
 mod manifests;
 mod plans;
+mod providers;
 mod queues;
 mod requests;
 mod secrets;

@@ -41,7 +41,7 @@ async fn a_queue_that_is_none_is_named_with_those_there_are() {
         let (status, answer) = world.send(method, &format!("/api/v1/queues/runs/{path}"), "").await;
         assert_eq!(status, StatusCode::NOT_FOUND);
         assert!(
-            answer.contains("there is no queue `runs`") && answer.contains("sources and stacks"),
+            answer.contains("there is no queue `runs`") && answer.contains("sources, stacks, notices"),
             "{answer}"
         );
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
-use yuba_core::id::{InvalidId, SecretName};
+use yuba_core::id::{InvalidId, ObjectName, SecretName};
 use yuba_core::run::RunState;
 use yuba_core::secret::{check_key, check_name};
 use yuba_core::time::Span;
@@ -12,11 +12,11 @@ use yuba_core::time::Span;
 /// The verbs that ask a server.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List stacks, sources, manifests, runs or events.
+    /// List stacks, sources, manifests, runs, events or providers.
     Get {
         /// What to list.
         what: Listed,
-        /// Only the stack or source of this name; for runs and events, only those of this stack.
+        /// Only the stack, source or provider of this name; for runs and events, only those of this stack.
         name: Option<String>,
         #[command(flatten)]
         filter: Filter,
@@ -117,6 +117,9 @@ pub(crate) enum Verb {
     /// Write secrets and config maps, or list their names and keys.
     #[command(subcommand)]
     Secret(Secret),
+    /// Try a provider of notifications, or send again what it was given up for.
+    #[command(subcommand)]
+    Notify(Notify),
     /// Approve or suspend as kubectl would.
     Patch {
         /// `terraform` or `stack`.
@@ -166,6 +169,9 @@ pub(crate) enum Listed {
     /// Events, newest first.
     #[value(alias = "event")]
     Events,
+    /// Providers of notifications, and how they fare.
+    #[value(alias = "provider")]
+    Providers,
 }
 
 /// Which stacks a list is about.
@@ -338,6 +344,21 @@ pub(crate) enum Secret {
         /// List config maps.
         #[arg(long)]
         config_map: bool,
+    },
+}
+
+/// What to do with a provider of notifications.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Notify {
+    /// Send a message that says who tries; exits with 3 where the provider does not take it.
+    Test {
+        /// `namespace/name`.
+        provider: ObjectName,
+    },
+    /// Send again what was given up.
+    Redeliver {
+        /// `namespace/name`.
+        provider: ObjectName,
     },
 }
 

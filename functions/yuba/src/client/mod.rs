@@ -5,6 +5,7 @@ mod ask;
 mod follow;
 mod get;
 mod http;
+mod notify;
 mod options;
 mod queue;
 mod secret;
@@ -35,6 +36,8 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Get { what: Listed::Events, name, filter } => {
             get::events(&asker, name.as_deref(), &filter).await
         }
+        Verb::Get { what: Listed::Providers, name, .. } => notify::list(&asker, name.as_deref()).await,
+        Verb::Notify(what) => notify::run(&asker, what).await,
         Verb::Describe { stack } => get::describe(&asker, &stack).await,
         Verb::Show(Show::Plan { target, address }) => get::plan(&asker, &target, address.as_deref()).await,
         Verb::Show(Show::Run { run }) => get::run(&asker, &run).await,

@@ -14,6 +14,7 @@ use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::manifest_root::ManifestRoot;
 use yuba_core::task::Isolation;
 use yuba_core::time::Span;
+use yuba_http::PrivateAddresses;
 
 use crate::done::Done;
 use crate::logs::{self, LogFormat};
@@ -46,6 +47,13 @@ pub(crate) struct Serve {
     /// Whether tofu and what it starts run as other users: as root they do, unless this is `never`.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     isolation: IsolationChoice,
+    /// Let messages go to private, link-local and loopback addresses too: only where everybody who may write manifests
+    /// may reach whatever this server reaches.
+    #[arg(long)]
+    allow_private_webhooks: bool,
+    /// Where people reach this server's pages: messages link there.
+    #[arg(long, value_name = "URL", value_parser = web_url)]
+    web_url: Option<String>,
     /// How the log, on standard error, is written.
     #[arg(long, value_enum, default_value_t, env = "YUBA_LOG_FORMAT")]
     log_format: LogFormat,
@@ -92,6 +100,12 @@ impl Serve {
             manifests_secret: self.manifests_secret,
             tasks: self.tasks.map_or(cores, usize::from),
             webhook_secrets,
+            private: if self.allow_private_webhooks {
+                PrivateAddresses::Allowed
+            } else {
+                PrivateAddresses::Refused
+            },
+            web: self.web_url,
             program: std::env::current_exe().context("the path of this program cannot be found")?,
             environment: environment(),
             isolation: match self.isolation {
@@ -112,6 +126,16 @@ fn manifest_set(text: &str) -> anyhow::Result<ManifestSetName> {
             let path = path.to_str().with_context(|| format!("--manifests {}: not UTF-8", path.display()))?;
             Ok(ManifestSetName(path.to_owned()))
         }
+    }
+}
+
+/// An address of the web, without a slash at its end.
+fn web_url(text: &str) -> Result<String, String> {
+    match reqwest::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err(format!("`{text}` is not a URL such as https://yuba.example.com")),
     }
 }
 

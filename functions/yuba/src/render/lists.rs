@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use yuba_api::wire::{
-    DeadLetterItem, EventItem, InventoryEntry, ManifestSetItem, Output, RunItem, SecretItem, SignedView,
-    SourceItem, StackItem,
+    DeadLetterItem, EventItem, InventoryEntry, ManifestSetItem, Output, ProviderItem, RunItem, SecretItem,
+    SignedView, SourceItem, StackItem,
 };
 
 use super::words::plain;
@@ -161,6 +161,31 @@ pub(crate) fn events(items: &[EventItem], now: Now) -> String {
     columns(&["AGE", "SEVERITY", "TYPE", "STACK", "MESSAGE"], &rows)
 }
 
+/// Providers of notifications.
+pub(crate) fn providers(items: &[ProviderItem], width: Width, now: Now) -> String {
+    if items.is_empty() {
+        return "No providers found.\n".to_owned();
+    }
+    let age = |at: &Option<String>| at.as_deref().map(|at| now.age(at)).unwrap_or_default();
+    let row = |item: &ProviderItem| {
+        vec![
+            item.namespace.clone(),
+            item.name.clone(),
+            item.r#type.clone(),
+            item.ready.clone(),
+            age(&item.last_success),
+            item.status.clone(),
+            item.pending.to_string(),
+            item.given_up.to_string(),
+            age(&item.last_error_at),
+            item.last_error.clone().unwrap_or_default(),
+        ]
+    };
+    let heading = ["NAMESPACE", "NAME", "TYPE", "READY", "LAST SUCCESS", "STATUS"];
+    let wide = ["PENDING", "GIVEN UP", "FAILED", "LAST ERROR"];
+    table(items.iter().map(row).collect(), &heading, &wide, width)
+}
+
 /// Secrets and config maps.
 pub(crate) fn secrets(items: &[SecretItem]) -> String {
     if items.is_empty() {
@@ -304,6 +329,32 @@ mod tests {
         source#infra/live   5m12s   it breaks\noff   7    {}
         ");
         insta::assert_snapshot!(dead_letters(&[], Width::Wide, now), @"No dead letters.");
+    }
+
+    #[test]
+    fn providers_show_why_they_are_not_ready_and_wide_what_waits() {
+        let provider = ProviderItem {
+            namespace: "infra".to_owned(),
+            name: "chat".to_owned(),
+            r#type: "slack".to_owned(),
+            ready: "False".to_owned(),
+            status: "Slack says `invalid_auth`".to_owned(),
+            last_success: Some("2026-11-30T08:25:57Z".to_owned()),
+            last_error: Some("Slack says `invalid_auth`".to_owned()),
+            last_error_at: Some("2026-11-30T08:30:57Z".to_owned()),
+            held_until: None,
+            pending: 2,
+            given_up: 0,
+        };
+        let now = Now(Timestamp(1_796_027_157_000 + 312_000));
+        insta::assert_snapshot!(providers(std::slice::from_ref(&provider), Width::Narrow, now), @r"
+        NAMESPACE   NAME   TYPE    READY   LAST SUCCESS   STATUS
+        infra       chat   slack   False   5m12s          Slack says `invalid_auth`
+        ");
+        insta::assert_snapshot!(providers(&[provider], Width::Wide, now), @r"
+        NAMESPACE   NAME   TYPE    READY   LAST SUCCESS   STATUS                      PENDING   GIVEN UP   FAILED   LAST ERROR
+        infra       chat   slack   False   5m12s          Slack says `invalid_auth`   2         0          12s      Slack says `invalid_auth`
+        ");
     }
 
     #[test]

@@ -23,7 +23,9 @@ use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::measured::Tally;
 use yuba_core::task::Isolation;
 use yuba_core::time::Span;
+use yuba_http::{PrivateAddresses, WebClient};
 use yuba_local::LocalSettings;
+use yuba_notifier::{Buttons, NotifierSettings};
 use yuba_ports::{Ports, QueueName};
 use yuba_runner::isolation_of;
 use yuba_source::SourceSettings;
@@ -38,6 +40,10 @@ const STACK_WORKERS: usize = 8;
 const SOURCE_WORKERS: usize = 4;
 /// How many messages for one of them one look may serve.
 const MOST_FOR_A_LOOK: usize = 100;
+/// How many stacks are told of, and providers delivered to, at once: so many providers may hang before another waits.
+const NOTICE_WORKERS: usize = 16;
+/// How many messages for one of them are handled together.
+const MOST_NOTICES: usize = 100;
 /// How long handlers and requests that are under way may go on when the server is asked to stop.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
@@ -58,6 +64,10 @@ pub(crate) struct Settings {
     pub(crate) tasks: usize,
     /// Secrets that webhooks are signed with.
     pub(crate) webhook_secrets: Vec<SecretString>,
+    /// Whether messages may go to addresses outside the public network.
+    pub(crate) private: PrivateAddresses,
+    /// Where people reach the pages: messages link there.
+    pub(crate) web: Option<String>,
     /// This program: it runs tasks too.
     pub(crate) program: PathBuf,
     /// What tasks and engines inherit.
@@ -97,7 +107,12 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let routes = http::routes(&ports, &settings, &handles, (explain, tally.clone()));
     work.spawn(http::serve(listener, routes, stopping.clone()));
     yuba_source::configure(&ports, &settings.manifests).await?;
-    start_workers(&mut work, &ports, (sources, tally), &stopping);
+    let notifier = Arc::new(NotifierSettings {
+        http: Arc::new(WebClient::new(settings.private)?),
+        web: settings.web.clone(),
+        buttons: Buttons::Hidden,
+    });
+    start_workers(&mut work, &ports, (sources, tally, notifier), &stopping);
     work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));
     stopping.asked().await;
     tracing::info!("stopping; tasks that run are left running");
@@ -110,11 +125,11 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
 fn start_workers(
     work: &mut JoinSet<()>,
     ports: &Ports,
-    (settings, tally): (Arc<SourceSettings>, Arc<Mutex<Tally>>),
+    (source, tally, notifier): (Arc<SourceSettings>, Arc<Mutex<Tally>>, Arc<NotifierSettings>),
     stopping: &Stopping,
 ) {
     let sources: Handler = Arc::new(move |ports, messages| {
-        let settings = settings.clone();
+        let settings = source.clone();
         Box::pin(async move { yuba_source::handle(&ports, &settings, &messages).await.map(drop) })
     });
     let mut start = |queue, most, handler: &Handler| {
@@ -132,5 +147,10 @@ fn start_workers(
         })
     });
     (0..STACK_WORKERS).for_each(|_| start(QueueName::Stacks, 1, &stacks));
+    let notices: Handler = Arc::new(move |ports, messages| {
+        let settings = notifier.clone();
+        Box::pin(async move { yuba_notifier::handle(&ports, &settings, &messages).await.map(drop) })
+    });
+    (0..NOTICE_WORKERS).for_each(|_| start(QueueName::Notices, MOST_NOTICES, &notices));
     work.spawn(schedule::tick_on(ports.clone(), stopping.clone()));
 }
