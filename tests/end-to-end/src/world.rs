@@ -26,6 +26,7 @@ pub struct World {
     pub cloud: Cloud,
     server: Option<Server>,
     isolation: &'static str,
+    arguments: Vec<String>,
     dir: TempDir,
 }
 
@@ -38,7 +39,8 @@ impl World {
         let cloud = Cloud::at(dir.path().join("cloud"));
         cloud.open().expect("a directory can be made");
         repository.write("flux/source.yaml", &source(&repository.url()));
-        Self { repository, cloud, server: None, isolation: "as-root", dir }
+        let arguments = Vec::new();
+        Self { repository, cloud, server: None, isolation: "as-root", arguments, dir }
     }
 
     /// Adds a stack at `stacks/<name>` whose manifest has these further lines of its spec.
@@ -52,6 +54,11 @@ impl World {
         self.isolation = "never";
     }
 
+    /// Servers that are started from now on get these arguments too.
+    pub fn serve_with(&mut self, arguments: &[&str]) {
+        self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    }
+
     /// Pushes what was written and starts the server on it.
     pub fn begin(&mut self) {
         self.repository.push("Begin");
@@ -62,11 +69,9 @@ impl World {
     pub fn start(&mut self) {
         let environment = self.environment();
         let manifests = format!("{}@main//flux", self.repository.url());
-        self.server = Some(Server::start(
-            self.dir.path(),
-            &environment,
-            &["--manifests", &manifests, "--manifests-interval", "1s", "--isolation", self.isolation],
-        ));
+        let own = ["--manifests", &manifests, "--manifests-interval", "1s", "--isolation", self.isolation];
+        let arguments: Vec<&str> = own.into_iter().chain(self.arguments.iter().map(String::as_str)).collect();
+        self.server = Some(Server::start(self.dir.path(), &environment, &arguments));
     }
 
     /// Applies a stack's code as its old controller would have, elsewhere; the path of the state that this left.

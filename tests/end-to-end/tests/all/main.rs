@@ -12,6 +12,7 @@ mod full_disk;
 mod inputs;
 mod isolation;
 mod local_drift;
+mod notify;
 mod providers;
 mod recovery;
 mod states;
