@@ -37,7 +37,7 @@ fn the_seeds_are_right_and_warned_of() {
     seeds/flux-aws-networking.yaml:102:13: warning: spec.interval: found `5m0s` together with `approvePlan: auto` on production; reality is changed that often without anybody looking, advised is `30m` or more
     seeds/flux-aws-networking.yaml:107:9: warning: spec.path: stack `flux-system/aws-networking` (seeds/flux-aws-networking.yaml:61:1) has the same source, path and workspace, and not both name a backend; they may share one state
     seeds/flux-network-fabric.yaml:19:3: warning: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`
-    3 stacks, 3 sources; no errors, 6 warnings, 4 notices
+    3 stacks, 3 sources; no errors, 5 warnings, 2 notices
     ");
     assert!(Folder::new().yuba(&["validate", "--strict", &seeds]).ends_with("exit code 1\n"));
 }
