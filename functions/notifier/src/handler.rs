@@ -1,10 +1,10 @@
-//! The way in: a message tells of an event, or wakes a provider.
+//! The way in: a message tells of an event, wakes a provider, or has somebody answered.
 
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_ports::{PortError, Ports};
 
 use crate::settings::NotifierSettings;
-use crate::{deliver, tell};
+use crate::{deliver, reply, tell};
 
 /// What became of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub async fn handle(
     let report = match wake {
         Wake::Events(_) => told(ports, &causes).await?,
         Wake::Provider(name) => deliver::pending(ports, settings, name, &causes).await?,
+        Wake::Reply(request) => reply::answer(ports, settings, *request).await?,
         Wake::Stack(_) | Wake::Source(_) | Wake::Manifests(_) => {
             return Err(PortError::permanent(format!("a message to wake {wake:?} reached the notifier")));
         }

@@ -3,6 +3,7 @@
 mod deliver;
 mod handler;
 mod notice;
+mod reply;
 mod service;
 mod settings;
 mod tell;

@@ -57,6 +57,10 @@ async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tr
         Effect::NoteTrouble { signature } => note_trouble(ports, stack, signature).await,
         Effect::ClearTrouble { signature, run } => clear_trouble(ports, stack, signature, *run).await,
         Effect::StoreArtifact { attempt, source } => store_artifact(ports, *attempt, source).await,
+        Effect::Reply { request } => {
+            let reply = Message::new(Wake::Reply(*request), Cause::Request(*request));
+            ports.queue.send(vec![reply]).await
+        }
         Effect::WriteOutputs { attempt, secret, outputs } => {
             write_outputs(ports, stack.id, *attempt, secret, outputs).await
         }

@@ -26,7 +26,7 @@ pub async fn handle(
     match wake {
         Wake::Source(source) => look::look(ports, settings, source, &causes).await,
         Wake::Manifests(set) => Ok(vec![manifests::take_over(ports, settings, set, &causes).await?]),
-        Wake::Stack(_) | Wake::Events(_) | Wake::Provider(_) => {
+        Wake::Stack(_) | Wake::Events(_) | Wake::Provider(_) | Wake::Reply(_) => {
             Err(PortError::permanent(format!("a message to wake {wake:?} came to the source function")))
         }
     }

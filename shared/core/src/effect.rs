@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
-use crate::id::{AttemptId, RunId, SecretName, SourceName};
+use crate::id::{AttemptId, RequestId, RunId, SecretName, SourceName};
 use crate::spec::KeyMapping;
 use crate::time::Timestamp;
 
@@ -70,6 +70,11 @@ pub enum Effect {
         /// The source.
         source: SourceName,
     },
+    /// Tell somebody in private what became of their request.
+    Reply {
+        /// The request.
+        request: RequestId,
+    },
     /// Write the outputs that an apply attempt stored.
     WriteOutputs {
         /// The attempt that stored them.
@@ -92,6 +97,7 @@ impl Effect {
             Self::NoteTrouble { signature } => format!("note-trouble#{signature}"),
             Self::ClearTrouble { signature, run } => format!("clear-trouble#{signature}#{run}"),
             Self::StoreArtifact { attempt, .. } => format!("store-artifact#{attempt}"),
+            Self::Reply { request } => format!("reply#{request}"),
             Self::WriteOutputs { attempt, .. } => format!("outputs#{attempt}"),
         }
     }

@@ -30,6 +30,8 @@ pub enum Wake {
     Events(StackId),
     /// The notifier, for a provider of notifications.
     Provider(ObjectName),
+    /// The notifier, for somebody in Slack who is told what became of a request.
+    Reply(RequestId),
 }
 
 /// What caused a message.
@@ -124,6 +126,7 @@ impl Message {
             Wake::Manifests(set) => format!("manifests#{set}"),
             Wake::Events(stack) => format!("events#{stack}"),
             Wake::Provider(provider) => format!("provider#{provider}"),
+            Wake::Reply(request) => format!("reply#{request}"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod around;
 mod blobs;
+pub mod bots;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;

@@ -83,7 +83,7 @@ impl QueueName {
         match message.wake {
             Wake::Stack(_) => Self::Stacks,
             Wake::Source(_) | Wake::Manifests(_) => Self::Sources,
-            Wake::Events(_) | Wake::Provider(_) => Self::Notices,
+            Wake::Events(_) | Wake::Provider(_) | Wake::Reply(_) => Self::Notices,
         }
     }
 

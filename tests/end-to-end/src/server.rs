@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 
@@ -128,6 +129,20 @@ impl Server {
         let (head, body) = answer.split_once("\r\n\r\n")?;
         let body: serde_json::Value = serde_json::from_str(body).ok()?;
         head.starts_with("HTTP/1.1 202 ").then(|| body["delivery"].as_str().map(str::to_owned))?
+    }
+
+    /// Posts a payload as Slack does, signed; the status of the answer.
+    #[expect(clippy::disallowed_methods, reason = "Slack signs by the clock")]
+    pub fn from_slack(&self, path: &str, payload: &serde_json::Value) -> u16 {
+        let body = form_urlencoded::Serializer::new(String::new())
+            .append_pair("payload", &payload.to_string())
+            .finish();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).to_string();
+        let secret = yuba_fake_slack::FakeSlack::SIGNING_SECRET.into();
+        let signature = yuba_slack::sign(&secret, &now, body.as_bytes()).unwrap_or_default();
+        let headers = format!("X-Slack-Request-Timestamp: {now}\r\nX-Slack-Signature: {signature}\r\n");
+        let answer = self.exchange(&format!("POST {path}"), &headers, body.as_bytes());
+        answer.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
     /// A number of `/metrics`.

@@ -3,12 +3,14 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::panic,
     reason = "a test's world fails the test"
 )]
 
 mod blocks;
 mod http;
 mod methods;
+mod press;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{TcpListener, TcpStream};

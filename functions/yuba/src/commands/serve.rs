@@ -44,6 +44,9 @@ pub(crate) struct Serve {
     /// A file with a secret that webhooks are signed with; several while one replaces another.
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Vec<PathBuf>,
+    /// A file with the signing secret of the Slack app whose buttons people press; several while one replaces another.
+    #[arg(long, value_name = "FILE", env = "YUBA_SLACK_SIGNING_SECRET_FILE")]
+    slack_signing_secret_file: Vec<PathBuf>,
     /// Whether tofu and what it starts run as other users: as root they do, unless this is `never`.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     isolation: IsolationChoice,
@@ -86,8 +89,9 @@ impl Serve {
         let mut keep = |problem: anyhow::Error| problems.push(format!("{problem:#}"));
         let manifests: Vec<_> =
             self.manifests.iter().filter_map(|text| manifest_set(text).map_err(&mut keep).ok()).collect();
-        let webhook_secrets: Vec<_> =
-            self.webhook_secret_file.iter().filter_map(|file| secret(file).map_err(&mut keep).ok()).collect();
+        let webhook_secrets = secrets("--webhook-secret-file", &self.webhook_secret_file, &mut keep);
+        let slack_secrets =
+            secrets("--slack-signing-secret-file", &self.slack_signing_secret_file, &mut keep);
         if !problems.is_empty() {
             bail!("{}", problems.join("\n       "));
         }
@@ -100,6 +104,7 @@ impl Serve {
             manifests_secret: self.manifests_secret,
             tasks: self.tasks.map_or(cores, usize::from),
             webhook_secrets,
+            slack_secrets,
             private: if self.allow_private_webhooks {
                 PrivateAddresses::Allowed
             } else {
@@ -139,8 +144,13 @@ fn web_url(text: &str) -> Result<String, String> {
     }
 }
 
-fn secret(file: &Path) -> anyhow::Result<SecretString> {
-    let option = || format!("--webhook-secret-file {}", file.display());
+/// The secrets that files hold; what is wrong with one is kept.
+fn secrets(option: &str, files: &[PathBuf], mut keep: impl FnMut(anyhow::Error)) -> Vec<SecretString> {
+    files.iter().filter_map(|file| secret(option, file).map_err(&mut keep).ok()).collect()
+}
+
+fn secret(option: &str, file: &Path) -> anyhow::Result<SecretString> {
+    let option = || format!("{option} {}", file.display());
     let text = fs::read_to_string(file).with_context(option)?;
     let text = text.trim_end_matches(['\r', '\n']);
     if text.is_empty() {

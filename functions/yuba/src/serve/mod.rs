@@ -28,6 +28,7 @@ use yuba_local::LocalSettings;
 use yuba_notifier::{Buttons, NotifierSettings};
 use yuba_ports::{Ports, QueueName};
 use yuba_runner::isolation_of;
+use yuba_slack::{Slack, SlackSettings};
 use yuba_source::SourceSettings;
 
 use explain::Explainer;
@@ -64,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) tasks: usize,
     /// Secrets that webhooks are signed with.
     pub(crate) webhook_secrets: Vec<SecretString>,
+    /// Secrets that Slack signs with what people do there.
+    pub(crate) slack_secrets: Vec<SecretString>,
     /// Whether messages may go to addresses outside the public network.
     pub(crate) private: PrivateAddresses,
     /// Where people reach the pages: messages link there.
@@ -104,13 +107,16 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     });
     let explain = Arc::new(Explainer { ports: ports.clone(), settings: sources.clone() });
     let tally = Arc::<Mutex<Tally>>::default();
-    let routes = http::routes(&ports, &settings, &handles, (explain, tally.clone()));
+    let web = Arc::new(WebClient::new(settings.private)?);
+    let slack = SlackSettings { signing_secrets: settings.slack_secrets.clone(), http: web.clone() };
+    let routes = http::routes(&ports, &settings, &handles, (explain, tally.clone()))
+        .merge(yuba_slack::router(Slack::new(ports.clone(), slack)));
     work.spawn(http::serve(listener, routes, stopping.clone()));
     yuba_source::configure(&ports, &settings.manifests).await?;
     let notifier = Arc::new(NotifierSettings {
-        http: Arc::new(WebClient::new(settings.private)?),
+        http: web,
         web: settings.web.clone(),
-        buttons: Buttons::Hidden,
+        buttons: if settings.slack_secrets.is_empty() { Buttons::Hidden } else { Buttons::Shown },
     });
     start_workers(&mut work, &ports, (sources, tally, notifier), &stopping);
     work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));

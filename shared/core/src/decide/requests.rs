@@ -3,6 +3,7 @@
 use super::approval::{content_starts_with, is_first_plan};
 use super::draft::Draft;
 use crate::attempt::{AttemptState, StopOrder};
+use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::id::{PlanId, RunId};
 use crate::plan::summary::PlanReport;
@@ -49,6 +50,9 @@ impl Draft {
         };
         self.note(format!("request {} by {}: {word}", request.id, request.by.who));
         self.answer(outcome);
+        if request.reply.is_some() {
+            self.effect(Effect::Reply { request: request.id });
+        }
     }
 
     fn decide_request(&mut self, request: &Request) -> Answer {

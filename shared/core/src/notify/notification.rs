@@ -236,13 +236,8 @@ mod tests {
     }
 
     fn test() -> Notification {
-        let by = Signed {
-            who: "ada".to_owned(),
-            at: HOUR,
-            from: "cli".to_owned(),
-            message: String::new(),
-            identity: None,
-        };
+        let (who, from) = ("ada".to_owned(), "cli".to_owned());
+        let by = Signed { who, at: HOUR, from, message: String::new(), identity: None };
         Notification { of: Occasion::Test { id: RequestId(Ulid(3)), by }, ..again() }
     }
 

@@ -156,12 +156,9 @@ impl RunCard<'_> {
                 button(Action::Approve, "Approve", Look::Primary),
                 button(Action::Reject, "Reject…", Look::Danger),
             ],
-            (RunState::Drifted, _) if self.drift_stands => vec![
-                button(Action::Remediate, "Remediate", Look::Primary),
-                button(Action::IgnoreDay, "Ignore for 24 h", Look::Plain),
-                button(Action::IgnoreWeek, "Ignore for 7 d", Look::Plain),
-                button(Action::Acknowledge, "Acknowledge", Look::Plain),
-            ],
+            (RunState::Drifted, _) if self.drift_stands => {
+                vec![button(Action::Remediate, "Remediate", Look::Primary)]
+            }
             _ => Vec::new(),
         };
         if let Some(url) = self.url.filter(|_| self.run.plan.is_some()) {
@@ -369,7 +366,7 @@ mod tests {
         `toy_bucket.a`: tags.team, size
         `toy_bucket.b` is gone
         `08747a1433` Move the logs of prod to eu-2 · Ada &lt;ada@example.com&gt; | <https://yuba.example/runs/1|run 2 (drift)>
-        [Remediate][Ignore for 24 h][Ignore for 7 d][Acknowledge][View plan]
+        [Remediate][View plan]
         ");
         let gone =
             RunCard { run: &drifted, summary: None, url: None, has_buttons: true, drift_stands: false };

@@ -13,6 +13,7 @@ mod inputs;
 mod isolation;
 mod local_drift;
 mod notify;
+mod people;
 mod providers;
 mod recovery;
 mod states;
