@@ -10,14 +10,19 @@ use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process};
 use secrecy::SecretString;
 use tempfile::TempDir;
-use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{Mutex, MutexGuard};
 use yuba_core::id::AttemptId;
 use yuba_local::{LauncherSettings, LocalLauncher};
 use yuba_ports::contract::{self, AsyncEnd, LauncherFixture, attempt};
 use yuba_ports::{LaunchOutcome, Launcher, StartTask, TaskStatus};
 
+/// One world at a time: between fork and exec, what one test starts holds the locks that others' tasks are just given, and
+/// would be killed with them.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
 struct World {
+    _alone: MutexGuard<'static, ()>,
     directory: TempDir,
     stopped: Mutex<UnboundedReceiver<AttemptId>>,
 }
@@ -40,9 +45,15 @@ fn launcher(directory: &Path, script: &str) -> (LocalLauncher, UnboundedReceiver
 }
 
 fn world(script: &str) -> (LocalLauncher, World) {
+    let alone = loop {
+        match ALONE.try_lock() {
+            Ok(alone) => break alone,
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
     let directory = tempfile::tempdir().unwrap();
     let (launcher, stopped) = launcher(directory.path(), script);
-    (launcher, World { directory, stopped: Mutex::new(stopped) })
+    (launcher, World { _alone: alone, directory, stopped: Mutex::new(stopped) })
 }
 
 async fn start(launcher: &LocalLauncher, number: u32) -> LaunchOutcome {
@@ -60,9 +71,14 @@ impl World {
         fs::read_to_string(file).unwrap_or_default()
     }
 
-    /// Sends a signal to the first process of a task alone.
+    /// Sends a signal to the first process of a task alone, once the task has noted which that is.
     fn signal_first(&self, number: u32, signal: Signal) {
-        let pid = self.file(number, "lock").parse().unwrap();
+        let pid = loop {
+            match self.file(number, "lock").parse() {
+                Ok(pid) => break pid,
+                Err(_) => std::thread::yield_now(),
+            }
+        };
         kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 }

@@ -107,16 +107,31 @@ impl Ticket {
     /// Kills whoever holds the lock, and the engine's own user's processes, and returns when nobody holds it.
     pub(super) fn kill_holders(&self, engine_user: Option<u32>) -> io::Result<()> {
         let (pause, times) = KILL_CHECKS;
+        let mut killed = false;
         for _ in 0..times {
             if self.condition()? != Condition::Held {
-                return Ok(());
+                return self.note_killed(killed);
             }
+            killed = true;
             let first = fs::read_to_string(&self.lock)?.parse().ok();
             holders::kill(&self.lock, first)?;
             engine_user.into_iter().for_each(holders::kill_user);
             thread::sleep(pause);
         }
         Err(io::Error::new(ErrorKind::TimedOut, "processes of it live after SIGKILL"))
+    }
+
+    /// A task that was killed before it noted its process was started all the same, and is not started again.
+    fn note_killed(&self, killed: bool) -> io::Result<()> {
+        if !killed {
+            return Ok(());
+        }
+        let mut file = OpenOptions::new().write(true).open(&self.lock)?;
+        match file.try_lock() {
+            Ok(()) if file.metadata()?.len() == 0 => file.write_all(b"killed"),
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
     }
 
     /// The task's log, to be appended to.
