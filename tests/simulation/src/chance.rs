@@ -38,6 +38,12 @@ impl Chance {
         all.get(self.below(all.len()))
     }
 
+    /// One of some, to be changed; `None` of none.
+    pub(crate) fn one_of_mut<'a, T>(&mut self, all: &'a mut [T]) -> Option<&'a mut T> {
+        let at = self.below(all.len());
+        all.get_mut(at)
+    }
+
     /// One of some by weight; `None` where all weigh nothing.
     pub(crate) fn weighted<T: Copy>(&mut self, all: &[(u32, T)]) -> Option<T> {
         let total: u32 = all.iter().map(|(weight, _)| weight).sum();

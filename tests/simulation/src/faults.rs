@@ -53,6 +53,16 @@ pub(crate) struct Rates {
     pub(crate) versions: u32,
     /// A message is sent twice.
     pub(crate) duplicate: u32,
+    /// A message comes late, by up to five minutes.
+    pub(crate) late: u32,
+    /// Whoever handles a message dies of it, each time.
+    pub(crate) poison: u32,
+    /// Two parts cannot reach each other for up to a quarter of an hour: times of a hundred thousand turns.
+    pub(crate) partition: u32,
+    /// What all plans need is away for up to six hours: times of a hundred thousand turns.
+    pub(crate) outage: u32,
+    /// The world has many stacks.
+    pub(crate) large: u32,
     /// Entries of an index lag behind their records.
     pub(crate) lag: u32,
     /// Clocks differ by up to so many milliseconds.
@@ -93,6 +103,11 @@ impl Rates {
             tamper: rate(300),
             versions: rate(50),
             duplicate: rate(150),
+            late: rate(100),
+            poison: rate(10),
+            partition: rate(200),
+            outage: rate(50),
+            large: rate(100),
             lag: rate(500),
             skew: i64::from(rate(60)) * 1000,
             people: rate(60) + 10,
@@ -107,11 +122,10 @@ impl Rates {
     /// What happens to a call.
     pub(crate) fn call(&self, chance: &mut Chance, call: Call) -> Option<Fault> {
         let conflict = if call == Call::Commit { self.conflict } else { 0 };
-        let refused = if call == Call::Refusing { self.refused } else { 0 };
         let faults = [
             (self.throttled, Fault::Throttled),
             (self.failed, Fault::Failed),
-            (refused, Fault::Refused),
+            (self.refused, Fault::Refused),
             (self.answer_lost, Fault::AnswerLost),
             (conflict, Fault::Conflict),
         ];

@@ -2,12 +2,15 @@
 //! where these meet their ports: a condition dropped from a commit, a record altered as it is read, an effect that is
 //! done too early or not at all.
 
+use std::hash::{BuildHasher, RandomState};
+
 use serde_json::{Value, json};
 use yuba_core::id::AttemptId;
 use yuba_core::message::{Cause, Message};
 use yuba_core::record::Key;
 use yuba_ports::{Expected, Item, Write};
 
+use crate::faults::Rates;
 use crate::world::State;
 use crate::world::store::NEWER;
 
@@ -17,8 +20,6 @@ macro_rules! mutations {
         /// A planted fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Mutation {
-            /// Nothing is planted: the same faults of the world alone.
-            Nothing,
             $(
                 #[doc = $words]
                 $name,
@@ -26,13 +27,12 @@ macro_rules! mutations {
         }
 
         impl Mutation {
-            /// All of them, without [`Mutation::Nothing`].
+            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// What it does, in words.
             pub fn words(self) -> &'static str {
                 match self {
-                    Self::Nothing => "nothing is planted",
                     $(Self::$name => $words,)*
                 }
             }
@@ -69,6 +69,18 @@ mutations! {
     NothingIsDue: "the scheduler wakes nothing that is due",
     ForgetUnknown: "what another version wrote into a record is dropped",
     HeldByTheEnded: "a stack stays held by a run that has ended",
+    NoFixedOrder: "the stacks of a look are woken in no fixed order",
+}
+
+impl Mutation {
+    /// The rates of a world in which the fault shows: what it takes besides may be rarer than worlds are many.
+    pub(crate) fn shown_by(self, rates: Rates) -> Rates {
+        match self {
+            // Whoever takes a report in must sleep, between reading its attempt and writing it, until that was closed.
+            Self::ReportUnconditionally => Rates { sleep: 150, network: 200, ..rates },
+            _ => rates,
+        }
+    }
 }
 
 impl State {
@@ -139,7 +151,8 @@ impl State {
     fn advance_first(&self, key: &Key, body: &mut Value) {
         let number = body.get("observation").cloned().unwrap_or_default();
         let is_new = self.oracle.look_of(key) < number.as_u64().unwrap_or(0);
-        let Some(head) = self.git.head(crate::people::URL, "main").filter(|_| is_new) else { return };
+        let url = body.pointer("/spec/url").and_then(Value::as_str).unwrap_or_default();
+        let Some(head) = self.git.head(url, "main").filter(|_| is_new) else { return };
         let definitions = body.get("definitions").cloned().unwrap_or_default();
         let revision = format!("main@sha1:{}", head.id);
         let seen = json!({ "revision": revision, "tree": head.tree, "at": self.now, "observation": number });
@@ -207,6 +220,12 @@ impl State {
         };
         issued.filter_map(attempt).collect()
     }
+}
+
+/// Puts messages in an order that no seed determines.
+pub(crate) fn in_any_order(messages: &mut [&Message]) {
+    let order = RandomState::new();
+    messages.sort_by_key(|message| order.hash_one(message.deduplication_id()));
 }
 
 fn is_drift(run: &Value) -> bool {

@@ -3,7 +3,8 @@
 use crate::history::Keeping;
 use crate::mutation::Mutation;
 use crate::oracle::Violation;
-use crate::simulation::{simulate, turns_of};
+use crate::outcome::{Outcome, Turn};
+use crate::simulation::{simulate, simulate_control, turns_of};
 
 /// How many worlds a planted fault may take to be caught.
 pub const MOST_WORLDS: u64 = 60;
@@ -23,14 +24,21 @@ pub struct Caught {
 pub fn catch(mutation: Mutation, turns: usize, most_worlds: u64) -> Option<Caught> {
     let mut steps = 0;
     (1..=most_worlds).find_map(|seed| {
-        let outcome = simulate(seed, Some(mutation), &turns_of(seed, turns), Keeping::Nothing);
+        let turns = turns_of(seed, turns);
+        let outcome = simulate(seed, Some(mutation), &turns, Keeping::Nothing);
         steps += outcome.steps;
         // What is violated without the fault too was not caught.
-        let is_clean = || {
-            let control = Some(Mutation::Nothing);
-            simulate(seed, control, &turns_of(seed, turns), Keeping::Nothing).violation.is_none()
-        };
-        let caught = outcome.violation.filter(|_| is_clean());
+        let is_clean = || simulate_control(seed, mutation, &turns).violation.is_none();
+        let caught = outcome.violation.clone().or_else(|| differs(seed, mutation, &turns, &outcome));
+        let caught = caught.filter(|_| is_clean());
         caught.map(|violation| Caught { seed, steps, violation })
     })
+}
+
+/// What violates nothing may still not be what the seed alone determines.
+fn differs(seed: u64, mutation: Mutation, turns: &[Turn], once: &Outcome) -> Option<Violation> {
+    let is_of_order = mutation == Mutation::NoFixedOrder;
+    let again = is_of_order.then(|| simulate(seed, Some(mutation), turns, Keeping::Nothing))?;
+    let what = "the same messages make other calls when they are handled again".to_owned();
+    (again != *once).then_some(Violation { invariant: 0, what })
 }

@@ -23,6 +23,7 @@ use yuba_webhook::{Webhook, WebhookSettings};
 use crate::history::{Mark, Sign};
 use crate::mutation::Mutation;
 use crate::process::Doing;
+use crate::world::gate::gate;
 use crate::world::{Answer, Asked, World};
 
 /// The token of the API.
@@ -104,8 +105,11 @@ pub(crate) fn worker(
 /// Has messages handled one after the other, up to the first that fails; that one and all after it come again.
 async fn orchestrate(world: &World, ports: &Ports, mut left: &[Received]) {
     while let Some((first, rest)) = left.split_first() {
+        if world.state().is_poison(first) {
+            return die(world, left).await;
+        }
         let outcome = yuba_orchestrator::handle(ports, &first.message).await.map(drop);
-        drop(acknowledge(&*ports.queue, first, &outcome).await);
+        drop(acknowledge(world, first, &outcome).await);
         if let Err(error) = outcome {
             for later in rest {
                 drop(ports.queue.release(later, pause(&error, later)).await);
@@ -121,6 +125,9 @@ async fn orchestrate(world: &World, ports: &Ports, mut left: &[Received]) {
 
 /// Has messages handled together: all of them, or all come again.
 async fn look(world: &World, ports: &Ports, sources: &SourceSettings, received: &[Received]) {
+    if received.iter().any(|received| world.state().is_poison(received)) {
+        return die(world, received).await;
+    }
     let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
     let outcome = yuba_source::handle(ports, sources, &messages).await.map(drop);
     if outcome.is_ok() && world.state().mutation == Some(Mutation::AckWhatCameMeanwhile) {
@@ -129,20 +136,31 @@ async fn look(world: &World, ports: &Ports, sources: &SourceSettings, received: 
         }
     }
     for received in received {
-        drop(acknowledge(&*ports.queue, received, &outcome).await);
+        drop(acknowledge(world, received, &outcome).await);
+    }
+}
+
+/// Whoever handles the messages dies of one of them, until all that came with it each time are dropped.
+async fn die(world: &World, received: &[Received]) {
+    gate().await;
+    let mut state = world.state();
+    state.note_as(Sign::fault(), || "dies of a message".to_owned());
+    for received in received.iter().filter(|received| received.receives >= MOST_RECEIVES) {
+        state.dropped(received);
     }
 }
 
 async fn acknowledge(
-    queue: &dyn Queue,
+    world: &World,
     received: &Received,
     outcome: &Result<(), PortError>,
 ) -> Result<(), PortError> {
-    let Err(error) = outcome else { return queue.ack(received).await };
+    let Err(error) = outcome else { return world.ack(received).await };
     if error.remedy == Remedy::Permanent && received.receives >= MOST_RECEIVES {
-        return queue.ack(received).await;
+        world.state().oracle.gave_up(&received.message.cause);
+        return world.ack(received).await;
     }
-    queue.release(received, pause(error, received)).await
+    world.release(received, pause(error, received)).await
 }
 
 fn pause(error: &PortError, received: &Received) -> Span {

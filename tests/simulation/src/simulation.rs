@@ -60,8 +60,9 @@ impl Simulation {
         let mut chance = Chance::of(seed);
         let is_rough = mutation.is_some() && seed.is_multiple_of(2);
         let rates = if is_rough { Rates::rough(&mut chance) } else { Rates::of(&mut chance) };
+        let rates = mutation.map_or(rates, |mutation| mutation.shown_by(rates));
         let world = World::new(rates, mutation, keeping);
-        let people = People::found(&mut world.state().git, &mut chance);
+        let people = People::found(&mut world.state().git, &rates, &mut chance);
         let sources = Arc::new(serving::source_settings(&world, people.manifests()));
         let ports = world.ports();
         let routes = serving::routes(&ports, people.manifests());
@@ -116,6 +117,7 @@ impl Simulation {
             let mut state = self.world.state();
             state.chance = Chance::of(turn.word);
             state.rates = if turn.is_calm { Rates::none() } else { self.rates };
+            state.break_off();
         }
         self.prune();
         let ready = self.ready();
@@ -292,8 +294,7 @@ impl Simulation {
 
     fn act(&mut self) {
         self.steps += 1;
-        let records = self.world.records();
-        if let Some((name, doing)) = self.people.act(&self.world, &records) {
+        if let Some((name, doing)) = self.people.act(&self.world) {
             self.start(&name, Kind::Person, |_| doing);
         }
     }
@@ -387,6 +388,13 @@ impl Simulation {
 pub fn turns_of(seed: u64, count: usize) -> Vec<Turn> {
     let mut chance = Chance::of(seed.wrapping_add(0x5EED));
     (0..count).map(|_| Turn { word: chance.word(), is_calm: false }).collect()
+}
+
+/// Simulates the world of a planted fault without the fault.
+pub(crate) fn simulate_control(seed: u64, mutation: Mutation, turns: &[Turn]) -> Outcome {
+    let simulation = Simulation::new(seed, Some(mutation), Keeping::Nothing);
+    simulation.world.state().mutation = None;
+    simulation.run(turns)
 }
 
 /// Simulates one world: these turns, then calm.

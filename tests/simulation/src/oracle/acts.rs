@@ -1,7 +1,7 @@
 //! What must hold of tasks as they act, and of events as they are published.
 
 use yuba_core::attempt::{Attempt, AttemptState};
-use yuba_core::event::Event;
+use yuba_core::event::{Event, EventKind};
 use yuba_core::id::{AttemptId, Phase};
 use yuba_core::job::Job;
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
@@ -83,6 +83,12 @@ impl State {
             );
         }
         let known = self.oracle.events.insert((event.stack, event.number), event.clone());
+        if known.is_none()
+            && event.kind == EventKind::RetriesPaused
+            && let Some(what) = self.oracle.troubles.told(event)
+        {
+            return self.violated(6, what);
+        }
         if known.is_some_and(|known| known != *event) {
             self.violated(6, format!("two events of {} have the number {}", event.name, event.number));
         }

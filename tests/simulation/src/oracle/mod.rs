@@ -4,6 +4,7 @@
 mod acts;
 mod records;
 pub(crate) mod settled;
+mod troubles;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
 use yuba_core::id::{AttemptId, ContentDigest, RunId, StackId};
+use yuba_core::message::Cause;
 use yuba_core::record::Key;
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
@@ -19,6 +21,7 @@ use yuba_core::stack::Stack;
 
 use crate::history::{Mark, Sign};
 use crate::world::State;
+use troubles::Troubles;
 
 /// Something happened that must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,10 +56,13 @@ pub(crate) struct Oracle {
     refused_events: BTreeSet<(StackId, u64)>,
     deliveries: BTreeSet<String>,
     requests: BTreeSet<String>,
+    /// Those of which nothing may become, because their message was given up.
+    given_up: BTreeSet<String>,
     /// Records with a field of the next version.
     newer: BTreeMap<Key, Value>,
     /// The number of the last look at each source, by its partition.
     looks: BTreeMap<String, u64>,
+    troubles: Troubles,
     violation: Option<Violation>,
 }
 
@@ -114,6 +120,14 @@ impl Oracle {
         self.is_paused
     }
 
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = &Stack> {
+        self.stacks.values()
+    }
+
+    pub(crate) fn run(&self, run: RunId) -> Option<&Run> {
+        self.runs.get(&run)
+    }
+
     pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
         self.attempts.get(&attempt)
     }
@@ -123,9 +137,23 @@ impl Oracle {
         self.deliveries.insert(id.to_owned());
     }
 
+    /// A message was given up: a delivery or request that it carried may stay without an outcome.
+    pub(crate) fn gave_up(&mut self, cause: &Cause) {
+        match cause {
+            Cause::Delivery(id) => self.given_up.insert(id.to_string()),
+            Cause::Request(id) => self.given_up.insert(id.to_string()),
+            _ => false,
+        };
+    }
+
     /// A request was answered as accepted.
     pub(crate) fn accepted_request(&mut self, id: &str) {
         self.requests.insert(id.to_owned());
+    }
+
+    /// What was accepted, and of which something must become.
+    fn owed(&self, accepted: impl Fn(&Self) -> &BTreeSet<String>) -> Vec<String> {
+        accepted(self).difference(&self.given_up).cloned().collect()
     }
 
     /// An event whose publication was refused for good: it is given up.

@@ -9,6 +9,7 @@ use yuba_core::run::{Run, RunKind, RunState};
 use yuba_core::source::{Definition, Observation, Reason};
 use yuba_core::spec::ApprovePlan;
 use yuba_core::stack::Stack;
+use yuba_core::trouble::TroubleNotice;
 use yuba_ports::Write;
 
 use crate::world::State;
@@ -16,6 +17,8 @@ use crate::world::store::{NEWER, keeps_unknown};
 
 /// More effects than a stack ever has to do at once.
 const MOST_EFFECTS: usize = 60;
+/// More messages than ever wait at once.
+const MOST_MESSAGES: usize = 600;
 /// More attempts than a run ever has within a simulation.
 const MOST_ATTEMPTS: usize = 40;
 
@@ -33,6 +36,14 @@ impl State {
         }
         for (_, key, body) in puts {
             self.wrote_one(key, body);
+        }
+        for write in writes {
+            if let Write::Delete { key, .. } = write {
+                self.oracle.troubles.deleted(key);
+            }
+        }
+        if self.line.len() > MOST_MESSAGES {
+            self.violated(5, format!("{} messages wait", self.line.len()));
         }
     }
 
@@ -77,6 +88,7 @@ impl State {
                 Some(())
             }
             (Some("attempt"), _) => parse::<Attempt>(body).map(|attempt| self.wrote_attempt(&attempt)),
+            (Some("trouble-notice"), _) => parse::<TroubleNotice>(body).map(|notice| self.noticed(notice)),
             (Some("installation"), _) => parse::<Installation>(body).map(|installation| {
                 self.oracle.is_paused = installation.paused.is_some();
             }),
@@ -110,6 +122,9 @@ impl State {
         {
             return self.violated(7, format!("run {} of {} ended and was changed", run.number, run.name));
         }
+        if before.as_ref().is_some_and(|before| !keeps_decisions(before, &run)) {
+            return self.violated(3, format!("run {} of {} lost a decision", run.number, run.name));
+        }
         if before.is_some_and(|before| before.kind != run.kind) {
             return self
                 .violated(4, format!("run {} of {} became a {:?} run", run.number, run.name, run.kind));
@@ -129,9 +144,10 @@ impl State {
     fn wrote_attempt(&mut self, attempt: &Attempt) {
         let before = self.oracle.attempts.insert(attempt.id, attempt.clone());
         let from = before.as_ref().map(|before| before.state);
+        // A run may be cancelled in the very decision that makes its attempt.
         let legal = matches!(
             (from, attempt.state),
-            (None, AttemptState::Issued)
+            (None, AttemptState::Issued | AttemptState::Closed)
                 | (Some(AttemptState::Issued), _)
                 | (
                     Some(AttemptState::Claimed),
@@ -149,7 +165,7 @@ impl State {
             out.remove(&attempt.id);
         }
         match (from, attempt.state) {
-            (None, _) if attempt.id.phase == Phase::Apply => self.issued_apply(attempt),
+            (None, AttemptState::Issued) if attempt.id.phase == Phase::Apply => self.issued_apply(attempt),
             (Some(AttemptState::Issued), AttemptState::Claimed) => self.was_claimed(attempt),
             (Some(AttemptState::Claimed), AttemptState::Closed) => self.was_closed(attempt),
             _ => {}
@@ -169,6 +185,10 @@ impl State {
         }
         if stack.outbox.len() > MOST_EFFECTS {
             return self.violated(5, format!("{} effects of {} wait", stack.outbox.len(), stack.name));
+        }
+        let now = self.now;
+        if let Some(what) = self.oracle.troubles.wrote(&stack, &self.oracle.definitions, now) {
+            self.violated(6, what);
         }
         self.oracle.stacks.insert(stack.id, stack);
     }
@@ -244,11 +264,17 @@ fn parse<T: serde::de::DeserializeOwned>(body: &Value) -> Option<T> {
     T::deserialize(body).ok()
 }
 
+fn is_same(one: &Decision, other: &Decision) -> bool {
+    (one.verdict, one.content, &one.by.who) == (other.verdict, other.content, &other.by.who)
+}
+
+/// Whether every decision still stands; a person's second of the same kind takes the first one's place.
+fn keeps_decisions(before: &Run, after: &Run) -> bool {
+    before.decisions.iter().all(|old| after.decisions.iter().any(|new| is_same(old, new)))
+}
+
 fn counted_twice(decisions: &[Decision]) -> Option<&Decision> {
-    let same = |one: &Decision, other: &Decision| {
-        (one.verdict, one.content, &one.by.who) == (other.verdict, other.content, &other.by.who)
-    };
     decisions.iter().enumerate().find_map(|(number, one)| {
-        decisions.iter().skip(number + 1).any(|other| same(one, other)).then_some(one)
+        decisions.iter().skip(number + 1).any(|other| is_same(one, other)).then_some(one)
     })
 }

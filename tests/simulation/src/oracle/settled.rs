@@ -2,24 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use yuba_core::id::StackId;
 use yuba_core::record::Key;
-use yuba_core::request::{Outcome, Request};
-use yuba_core::run::{FailureClass, RunState, Waiting};
-use yuba_core::source::Delivery;
-use yuba_core::spec::ApprovePlan;
+use yuba_core::request::{Decision, DecisionVerdict, Outcome, Request};
+use yuba_core::run::{FailureClass, Run, RunKind, RunState, Waiting};
+use yuba_core::source::{Definition, Delivery};
+use yuba_core::spec::{ApprovePlan, Variable};
 use yuba_core::stack::{Retry, Stack};
 use yuba_ports::records::Versioned;
 
-use crate::people::{People, URL};
+use crate::people::{People, url_of};
 use crate::process::at_once;
 use crate::runner::{place, wanted};
 use crate::world::cloud::{Resources, difference};
 use crate::world::git::{Files, seen};
 use crate::world::{State, World};
 
+/// Bytes that no record reaches.
+const LARGEST_RECORD: usize = 32 << 10;
+/// So many records does a stack have besides its runs: itself, what is known of it, names, edges.
+const RECORDS_OF_A_STACK: usize = 16;
+/// Sources, sets of manifests, secrets, notices, the installation.
+const RECORDS_BESIDES: usize = 24;
+
 /// Looks whether everything settled, and settled well.
-pub(crate) fn check(world: &World, _people: &People) {
+pub(crate) fn check(world: &World, people: &People) {
     let stacks: Vec<StackId> = world.state().oracle.stacks.keys().copied().collect();
     for stack in stacks {
         if let Some(what) = stack_unsettled(world, stack) {
@@ -31,6 +39,17 @@ pub(crate) fn check(world: &World, _people: &People) {
     }
     if let Some(what) = state_of_two(world) {
         world.state().violated(1, what);
+    }
+    let untaken = not_taken_over(&world.state(), people);
+    if let Some(what) = untaken {
+        world.state().violated(5, what);
+    }
+    if let Some(what) = too_large(world) {
+        world.state().violated(5, what);
+    }
+    let stale = world.state().oracle.stale_notice();
+    if let Some(what) = stale {
+        world.state().violated(6, what);
     }
     if let Some(what) = unanswered(world) {
         world.state().violated(5, what);
@@ -48,7 +67,7 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
     if definition.spec.suspend || stack.suspended.is_some() {
         return None;
     }
-    let head = state.git.head(URL, "main")?;
+    let head = state.git.head(url_of(&definition.spec.source)?, "main")?;
     let files = state.git.files(&head.tree)?;
     let now = seen(&files, &definition.spec.path);
     let observation = state.oracle.observations.get(&id);
@@ -57,6 +76,9 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
     }
     let run = stack.run.and_then(|run| state.oracle.runs.get(&run));
     if let Some(run) = run {
+        if let Some(what) = asks_again(run) {
+            return Some(what);
+        }
         let owed = matches!(run.state, RunState::AwaitingApproval | RunState::AwaitingAdoption)
             || run.state == RunState::Queued && matches!(run.waits_for, Waiting::Dependencies(_));
         return (!owed).then(|| format!("{name}: run {} is still {}", run.number, run.state));
@@ -72,14 +94,28 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
     if spec.approve_plan != ApprovePlan::Auto || spec.planned_only_because().is_some() {
         return None;
     }
-    unapplied(stack).or_else(|| unreal(&state, stack, &files))
+    unapplied(&state, stack).or_else(|| unreal(&state, stack, &files))
 }
 
-/// A stack that applies by itself has applied what was planned.
-fn unapplied(stack: &Stack) -> Option<String> {
+/// A run that waits for an approval of what was approved already.
+fn asks_again(run: &Run) -> Option<String> {
+    let plan = run.plan.as_ref().filter(|_| run.waits_for == Waiting::Approval)?;
+    let is_approval = |decision: &Decision| {
+        decision.verdict == DecisionVerdict::Approve && decision.content == plan.report.content
+    };
+    let given = run.decisions.iter().find(|decision| is_approval(decision))?;
+    Some(format!("run {} of {} asks for what {} approved", run.number, run.name, given.by.who))
+}
+
+/// A stack that applies by itself has applied what was planned, unless a person stopped the last run that would have.
+fn unapplied(state: &State, stack: &Stack) -> Option<String> {
     let applied = stack.applied.as_ref().map(|applied| &applied.wanted);
-    let is_due = stack.shown.state != "discarded" && stack.shown.state != "cancelled";
-    (is_due && applied != stack.planned.as_ref())
+    let would_apply = |run: &&Run| {
+        run.stack == stack.id && run.kind != RunKind::Drift && Some(&run.wanted) == stack.planned.as_ref()
+    };
+    let last = state.oracle.runs.values().filter(would_apply).max_by_key(|run| run.number);
+    let is_due = last.is_none_or(|run| !matches!(run.state, RunState::Discarded | RunState::Cancelled));
+    (is_due && stack.shares_state_with.is_none() && applied != stack.planned.as_ref())
         .then(|| format!("{}: its plan was never applied ({})", stack.name, stack.shown.status))
 }
 
@@ -125,9 +161,42 @@ fn missing_event(world: &World, id: StackId) -> Option<String> {
     Some(format!("{}: event {missing} of {} was never published", stack.name, stack.events))
 }
 
+/// Every stack of the manifests is known as they have it, unless the other set holds its name.
+fn not_taken_over(state: &State, people: &People) -> Option<String> {
+    people.sets().find_map(|(set, repository)| {
+        let mut documents = repository.free_standing();
+        documents.find_map(|(name, path, size)| {
+            let mut known = state.oracle.definitions.values().filter(|known| known.name == name);
+            let known = known.find(|known| known.vanished.is_none());
+            let is_as_written = |known: &Definition| {
+                let has_size = |variable: &Variable| variable.name == "size" && variable.value == json!(size);
+                known.set != *set || known.spec.path == path && known.spec.vars.iter().any(has_size)
+            };
+            (!known.is_some_and(is_as_written)).then(|| format!("{name}: its manifest was never taken over"))
+        })
+    })
+}
+
+/// No record grows without bound, and there are not more of them than what happened explains.
+fn too_large(world: &World) -> Option<String> {
+    let records = world.records();
+    let large = records.iter().find(|item| item.body.to_string().len() > LARGEST_RECORD);
+    if let Some(item) = large {
+        return Some(format!("{} has {} bytes", item.key, item.body.to_string().len()));
+    }
+    let of =
+        |partition: &str| records.iter().filter(|item| item.key.partition.starts_with(partition)).count();
+    let state = world.state();
+    let oracle = &state.oracle;
+    let told = oracle.runs.len() + oracle.attempts.len() + oracle.events.len() + oracle.refused_events.len();
+    let asked = of("request#") + of("delivery#");
+    let most = told + asked + RECORDS_OF_A_STACK * oracle.definitions.len() + RECORDS_BESIDES;
+    (records.len() > most).then(|| format!("there are {} records; {most} are explained", records.len()))
+}
+
 /// An accepted delivery or request of which nothing became.
 fn unanswered(world: &World) -> Option<String> {
-    let deliveries: Vec<String> = world.state().oracle.deliveries.iter().cloned().collect();
+    let deliveries: Vec<String> = world.state().oracle.owed(|oracle| &oracle.deliveries);
     for id in deliveries {
         let item = at_once(world.record(&Key::delivery(&id))).flatten();
         let delivery = item.and_then(|item| Versioned::<Delivery>::from_item(item).ok());
@@ -135,7 +204,7 @@ fn unanswered(world: &World) -> Option<String> {
             return Some(format!("nothing became of delivery {id}"));
         }
     }
-    let requests: Vec<String> = world.state().oracle.requests.iter().cloned().collect();
+    let requests: Vec<String> = world.state().oracle.owed(|oracle| &oracle.requests);
     requests.into_iter().find_map(|id| {
         let item = at_once(world.record(&Key::request(id.parse().ok()?))).flatten()?;
         let request = Versioned::<Request>::from_item(item).ok()?;

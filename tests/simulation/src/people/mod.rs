@@ -1,37 +1,76 @@
 //! The people outside: they push, approve, reject, suspend, edit manifests, and change things by hand.
 
 mod asks;
+mod code;
 mod repository;
 
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::SecretString;
-use yuba_core::id::{ManifestSetName, SecretName, StackId};
-use yuba_core::record::Record;
+use yuba_core::id::{ManifestSetName, RunId, SecretName, SourceName};
 use yuba_core::run::{Run, RunState};
 use yuba_core::spec::ValuesKind;
 use yuba_core::stack::Stack;
-use yuba_ports::Item;
-use yuba_ports::records::Versioned;
 
 use crate::chance::Chance;
+use crate::faults::Rates;
 use crate::history::Sign;
 use crate::lane::Lane;
 use crate::process::Doing;
 use crate::serving::SECRET;
-use crate::world::World;
 use crate::world::git::GitHost;
-use repository::Infra;
+use crate::world::{State, World};
+use repository::Repository;
 
 /// Who asks for things.
 pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cem", "dee"];
-/// Where the repository lies.
-pub(crate) const URL: &str = "https://git.example/infra";
+
+/// A repository, and the source that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where it lies.
+    pub(crate) url: &'static str,
+    /// The source's name.
+    source: &'static str,
+    /// The names of its stacks begin with it.
+    letter: char,
+    /// Its stacks may have their code in the library.
+    reads_library: bool,
+}
+
+/// The repositories that hold manifests, and code beside them: a world has the first, or both.
+const INFRA: [Place; 2] = [
+    Place { url: "https://git.example/infra", source: "live", letter: 's', reads_library: true },
+    Place { url: "https://git.example/team", source: "team", letter: 't', reads_library: false },
+];
+/// The repository that holds code alone.
+const LIBRARY: Place =
+    Place { url: "https://git.example/library", source: "library", letter: 'l', reads_library: false };
+/// The root modules of the library.
+const SHELVES: [&str; 3] = ["stacks/dns", "stacks/mail", "stacks/web"];
+
+/// Where the code of a source lies.
+pub(crate) fn url_of(source: &SourceName) -> Option<&'static str> {
+    [INFRA[0], INFRA[1], LIBRARY].into_iter().find(|place| place.source == source.name).map(|place| place.url)
+}
+
+impl Place {
+    /// The manifest of its source.
+    fn written(self) -> String {
+        let Self { url, source, .. } = self;
+        format!(
+            "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: {source}\nspec:\n  \
+             interval: 10m\n  url: {url}\n  ref:\n    branch: main\n"
+        )
+    }
+}
 
 /// The people, and what they have in mind.
 pub(crate) struct People {
     manifests: Vec<ManifestSetName>,
-    infra: Infra,
+    /// The repositories with manifests.
+    infra: Vec<Repository>,
+    library: Repository,
 }
 
 /// What somebody may do.
@@ -40,6 +79,7 @@ enum Act {
     Push,
     PushBack,
     EditManifest,
+    Move,
     Approve,
     Reject,
     Suspend,
@@ -52,12 +92,19 @@ enum Act {
 }
 
 impl People {
-    /// People with a repository of a few stacks.
-    pub(crate) fn found(git: &mut GitHost, chance: &mut Chance) -> Self {
-        let mut infra = Infra::new(chance);
-        infra.remember();
-        git.commit(URL, "main", infra.files(), ("ann", 0));
-        Self { manifests: vec![ManifestSetName(format!("{URL}@main//flux"))], infra }
+    /// People with a few stacks, or with many, in one set of manifests or two.
+    pub(crate) fn found(git: &mut GitHost, rates: &Rates, chance: &mut Chance) -> Self {
+        let sets = if chance.permille(400) { 2 } else { 1 };
+        let most = if chance.permille(rates.large) { LARGE } else { 1 + chance.below(4) };
+        let infra = INFRA.into_iter().take(sets).zip([most, 2]);
+        let infra: Vec<_> = infra.map(|(place, stacks)| Repository::new(place, stacks, chance)).collect();
+        let set = |repository: &Repository| ManifestSetName(format!("{}@main//flux", repository.place.url));
+        let manifests = infra.iter().map(set).collect();
+        let mut people = Self { manifests, infra, library: Repository::library() };
+        for repository in people.repositories() {
+            repository.commit(git, ("ann", 0));
+        }
+        people
     }
 
     /// The configured places of manifests.
@@ -65,8 +112,17 @@ impl People {
         &self.manifests
     }
 
+    /// What stands in the manifests, set by set.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = (&ManifestSetName, &Repository)> {
+        self.manifests.iter().zip(&self.infra)
+    }
+
+    fn repositories(&mut self) -> Vec<&mut Repository> {
+        self.infra.iter_mut().chain([&mut self.library]).collect()
+    }
+
     /// Somebody does something; a process where it takes a request.
-    pub(crate) fn act(&mut self, world: &World, records: &[Item]) -> Option<(String, Doing)> {
+    pub(crate) fn act(&mut self, world: &World) -> Option<(String, Doing)> {
         let (who, act) = {
             let mut state = world.state();
             let who = state.chance.one_of(&NAMES).copied().unwrap_or("ann");
@@ -75,6 +131,7 @@ impl People {
                 (30, Act::Push),
                 (6, Act::PushBack),
                 (25, Act::EditManifest),
+                (if self.infra.len() > 1 { 3 } else { 0 }, Act::Move),
                 (60, Act::Approve),
                 (8, Act::Reject),
                 (6, Act::Suspend),
@@ -87,11 +144,12 @@ impl People {
             ];
             (who, state.chance.weighted(&acts)?)
         };
-        let stacks = stacks(records);
+        let stacks = stacks(world);
         match act {
-            Act::Push => Some(self.push(world, who)),
+            Act::Push => self.push(world, who),
             Act::PushBack => self.push_back(world, who),
-            Act::EditManifest => Some(self.edit(world, who)),
+            Act::EditManifest => self.edit(world, who),
+            Act::Move => self.move_stack(world, who),
             Act::Drift => drift(world),
             Act::Approve => asks::approve(world, who, &stacks),
             Act::Reject => asks::reject(world, who, &stacks),
@@ -100,75 +158,93 @@ impl People {
             Act::Pause => Some(asks::pause(world, who)),
             Act::Repair => asks::repair(world, who, &stacks),
             Act::Secret => write_secret(world),
-            Act::Branch => Some(self.branch(world, who)),
+            Act::Branch => self.branch(world, who),
         }
     }
 
-    fn push(&mut self, world: &World, who: &str) -> (String, Doing) {
-        {
-            let mut state = world.state();
-            let what = self.infra.change_code(&mut state.chance);
-            self.commit(&mut state, who, &what);
-        }
-        (who.to_owned(), notify(world.clone()))
+    fn push(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
+        let mut state = world.state();
+        let mut repositories = self.repositories();
+        let repository = state.chance.one_of_mut(&mut repositories)?;
+        let what = repository.code.change(&mut state.chance);
+        Some((who.to_owned(), commit(world, &mut state, (who, &mut *repository), &what)))
     }
 
-    fn edit(&mut self, world: &World, who: &str) -> (String, Doing) {
-        {
-            let mut state = world.state();
-            let what = self.infra.change_manifest(&mut state.chance);
-            self.commit(&mut state, who, &what);
-        }
-        (who.to_owned(), notify(world.clone()))
+    fn edit(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
+        let mut state = world.state();
+        let repository = state.chance.one_of_mut(&mut self.infra)?;
+        let what = repository.change_manifest(&mut state.chance);
+        Some((who.to_owned(), commit(world, &mut state, (who, &mut *repository), &what)))
     }
 
-    fn commit(&mut self, state: &mut crate::world::State, who: &str, what: &str) {
-        self.infra.remember();
-        let salt = state.number();
-        let commit = state.git.commit(URL, "main", self.infra.files(), (who, salt));
-        state.note_as(Sign::to(Lane::GitHost), || {
-            format!("pushes {}: {what}", commit.id.as_str().get(..10).unwrap_or_default())
-        });
+    /// A stack moves from one set of manifests to the other; nobody tells of the push that takes it away.
+    fn move_stack(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
+        let mut state = world.state();
+        let [one, other] = self.infra.as_mut_slice() else { return None };
+        let (from, to) = if state.chance.permille(500) { (one, other) } else { (other, one) };
+        let (name, document) = from.give_away(&mut state.chance)?;
+        let what = format!("{name} moves to {}", to.place.url);
+        to.take_in(name, document);
+        drop(commit(world, &mut state, (who, &mut *from), &what));
+        Some((who.to_owned(), commit(world, &mut state, (who, to), &what)))
     }
 
-    /// The branch is forced back to a commit it led to before.
+    /// A branch is forced back to a commit it led to before.
     fn push_back(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
-        let commit = {
-            let mut state = world.state();
-            let pushed = state.git.pushed.clone();
-            let (_, commit) = state.chance.one_of(&pushed)?.clone();
-            state.git.lead(URL, "main", commit.clone());
-            state.note_as(Sign::to(Lane::GitHost), || {
-                format!("forces the branch to {}", commit.id.as_str().get(..10).unwrap_or_default())
-            });
-            state.git.files(&commit.tree)?
-        };
-        self.infra.read_back(&commit);
-        Some((who.to_owned(), notify(world.clone())))
+        let mut state = world.state();
+        let mut repositories = self.repositories();
+        let repository = state.chance.one_of_mut(&mut repositories)?;
+        let url = repository.place.url;
+        let pushed: Vec<_> = state.git.pushed.iter().filter(|(to, _)| to == url).cloned().collect();
+        let (_, commit) = state.chance.one_of(&pushed)?.clone();
+        repository.read_back(&*state.git.files(&commit.tree)?);
+        state.note_as(Sign::to(Lane::GitHost), || {
+            format!("forces {url} back to {}", commit.id.as_str().get(..10).unwrap_or_default())
+        });
+        state.git.lead(url, "main", commit);
+        Some((who.to_owned(), notify(world.clone(), url)))
     }
 
-    /// The branch is deleted, or made again.
-    fn branch(&mut self, world: &World, who: &str) -> (String, Doing) {
-        {
-            let mut state = world.state();
-            match state.git.delete(URL, "main") {
-                Some(_) => state.note_as(Sign::to(Lane::GitHost), || "deletes the branch".to_owned()),
-                None => self.commit(&mut state, who, "the branch is made again"),
-            }
+    /// A branch is deleted, or made again.
+    fn branch(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
+        let mut state = world.state();
+        let mut repositories = self.repositories();
+        let repository = state.chance.one_of_mut(&mut repositories)?;
+        let url = repository.place.url;
+        if state.git.delete(url, "main").is_none() {
+            let what = "the branch is made again";
+            return Some((who.to_owned(), commit(world, &mut state, (who, &mut *repository), what)));
         }
-        (who.to_owned(), notify(world.clone()))
+        state.note_as(Sign::to(Lane::GitHost), || format!("deletes the branch of {url}"));
+        Some((who.to_owned(), notify(world.clone(), url)))
     }
 
     /// What stands in the way of settling is taken away.
     pub(crate) fn calm_down(&mut self, world: &World) {
         let mut state = world.state();
         "the world".clone_into(&mut state.current.name);
-        if state.git.head(URL, "main").is_none() {
-            self.commit(&mut state, "ann", "the branch is made again");
+        for repository in self.repositories() {
+            if state.git.head(repository.place.url, "main").is_none() {
+                drop(commit(world, &mut state, ("ann", repository), "the branch is made again"));
+            }
         }
+        state.mend_all();
         state.note(|| "faults and people stop".to_owned());
     }
 }
+
+/// Commits what a repository is meant to hold. Gives what tells of it.
+fn commit(world: &World, state: &mut State, (who, repository): (&str, &mut Repository), what: &str) -> Doing {
+    let (url, salt) = (repository.place.url, state.number());
+    let commit = repository.commit(&mut state.git, (who, salt));
+    state.note_as(Sign::to(Lane::GitHost), || {
+        format!("pushes {} to {url}: {what}", commit.id.as_str().get(..10).unwrap_or_default())
+    });
+    notify(world.clone(), url)
+}
+
+/// How many stacks a large set has: more than make one trouble of the same error.
+const LARGE: usize = yuba_core::trouble::MANY + 3;
 
 /// Something is changed behind everybody's back.
 fn drift(world: &World) -> Option<(String, Doing)> {
@@ -183,23 +259,27 @@ fn drift(world: &World) -> Option<(String, Doing)> {
     None
 }
 
-/// A secret that stacks may read gets another value, past everybody who would wake them.
+/// A secret that stacks may read gets another value, or another of its values changes, which no stack reads: past
+/// everybody who would wake them.
 fn write_secret(world: &World) -> Option<(String, Doing)> {
-    let (name, value) = {
+    let (name, values) = {
         let mut state = world.state();
         let name = format!("outputs-{}", state.chance.below(4));
         let value = format!("value {}", state.number());
+        let (id, other) =
+            if state.chance.permille(500) { (value.as_str(), "") } else { ("the same", value.as_str()) };
         state.note_as(Sign::to(Lane::Secrets), || format!("writes secret {name}"));
-        (SecretName::new("default", name), value)
+        (SecretName::new("default", name), [id.to_owned(), other.to_owned()])
     };
-    world.secrets().set(ValuesKind::Secret, &name, &[("id", value.as_str())]);
+    let [id, other] = &values;
+    world.secrets().set(ValuesKind::Secret, &name, &[("id", id), ("other", other)]);
     None
 }
 
 /// The host tells of a push.
-fn notify(world: World) -> Doing {
+fn notify(world: World, url: &'static str) -> Doing {
     Box::pin(async move {
-        let body = serde_json::json!({ "url": URL, "ref": "refs/heads/main" }).to_string();
+        let body = serde_json::json!({ "url": url, "ref": "refs/heads/main" }).to_string();
         let signature = yuba_git::webhook::sign(body.as_bytes(), &SecretString::from(SECRET));
         let delivery = world.state().number();
         let request = Request::post("/webhooks/generic")
@@ -223,21 +303,12 @@ pub(crate) struct Seen {
     pub(crate) latest: Option<Run>,
 }
 
-fn stacks(records: &[Item]) -> Vec<Seen> {
-    let run = |stack: StackId, id: Option<yuba_core::id::RunId>| {
-        let key = yuba_core::record::Key::run(stack, id?);
-        of_kind::<Run>(records.iter().find(|item| item.key == key)?)
-    };
-    let stacks =
-        records.iter().filter(|item| item.key.sort == "stack" && item.key.partition.starts_with("stack#"));
-    stacks
-        .filter_map(of_kind::<Stack>)
-        .map(|stack| Seen { run: run(stack.id, stack.run), latest: run(stack.id, stack.latest), stack })
-        .collect()
-}
-
-fn of_kind<T: Record>(item: &Item) -> Option<T> {
-    Versioned::<T>::from_item(item.clone()).ok().map(Versioned::into_value)
+/// All stacks, as they stand.
+fn stacks(world: &World) -> Vec<Seen> {
+    let state = world.state();
+    let run = |id: Option<RunId>| state.oracle.run(id?).cloned();
+    let seen = |stack: &Stack| Seen { run: run(stack.run), latest: run(stack.latest), stack: stack.clone() };
+    state.oracle.stacks().map(seen).collect()
 }
 
 impl Seen {

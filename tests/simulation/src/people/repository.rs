@@ -1,28 +1,36 @@
-//! The repository that people edit: code, modules, and the manifests beside them, as a model that is written out whole.
+//! A repository that people edit, code and manifests, as a model that is written out whole.
 
 use std::collections::BTreeMap;
 
+use yuba_core::id::StackName;
+
+use super::code::Code;
+use super::{LIBRARY, Place, SHELVES};
 use crate::chance::Chance;
-use crate::people::URL;
-use crate::world::git::Files;
+use crate::world::git::{Commit, Files, GitHost};
 
 /// The file that holds the manifests.
 const MANIFESTS: &str = "flux/all.yaml";
+/// More stacks are not added to a set of the usual size.
+const MOST: usize = 5;
 
 /// What the repository is meant to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Infra {
-    code: BTreeMap<String, u32>,
+pub(crate) struct Repository {
+    pub(super) place: Place,
+    pub(super) code: Code,
     documents: BTreeMap<String, Document>,
-    /// The names that were ever used: a commit that comes back brings its documents with it.
+    /// What was ever written: a commit that comes back brings its documents with it.
     known: BTreeMap<String, BTreeMap<String, Document>>,
     numbers: u32,
 }
 
 /// The manifest of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Document {
+pub(super) struct Document {
     path: String,
+    /// The name of the source that holds its code.
+    source: String,
     approve: Approve,
     minutes: i64,
     has_backend: bool,
@@ -49,26 +57,40 @@ enum Approve {
     Nobody,
 }
 
-impl Infra {
-    /// A repository of one to four stacks.
-    pub(crate) fn new(chance: &mut Chance) -> Self {
-        let mut infra =
-            Self { code: BTreeMap::new(), documents: BTreeMap::new(), known: BTreeMap::new(), numbers: 0 };
-        infra.code.insert("modules/net/main.tf".to_owned(), 1);
-        for number in 0..=chance.below(4) {
-            infra.add(&format!("s{number}"), chance);
+impl Repository {
+    /// A repository of so many stacks.
+    pub(super) fn new(place: Place, stacks: usize, chance: &mut Chance) -> Self {
+        let mut repository = Self::empty(place, Code::new(&[]));
+        for number in 0..stacks {
+            repository.add(&format!("{}{number}", place.letter), chance);
         }
-        infra
+        repository
+    }
+
+    /// The library: code alone.
+    pub(super) fn library() -> Self {
+        Self::empty(LIBRARY, Code::new(&SHELVES))
+    }
+
+    fn empty(place: Place, code: Code) -> Self {
+        Self { place, code, documents: BTreeMap::new(), known: BTreeMap::new(), numbers: 0 }
     }
 
     fn add(&mut self, name: &str, chance: &mut Chance) {
-        let path = format!("stacks/{name}");
-        self.code.insert(format!("{path}/main.tf"), 1);
+        let is_shelved = self.place.reads_library && chance.permille(250);
+        let (source, path) = match chance.one_of(&SHELVES).filter(|_| is_shelved) {
+            Some(path) => (LIBRARY.source, (*path).to_owned()),
+            None => (self.place.source, format!("stacks/{name}")),
+        };
+        if !is_shelved {
+            self.code.add(&path);
+        }
         let approve = [Approve::People, Approve::Auto, Approve::Auto, Approve::People, Approve::Nobody];
         let others: Vec<String> = self.documents.keys().cloned().collect();
         let waits_for = if chance.permille(250) { chance.one_of(&others).cloned() } else { None };
         let document = Document {
             path,
+            source: source.to_owned(),
             approve: chance.one_of(&approve).copied().unwrap_or(Approve::Auto),
             minutes: chance.one_of(&[20, 60, 180]).copied().unwrap_or(60),
             has_backend: chance.permille(800),
@@ -85,22 +107,14 @@ impl Infra {
         self.documents.insert(name.to_owned(), document);
     }
 
-    /// Somebody changes code. Says what.
-    pub(crate) fn change_code(&mut self, chance: &mut Chance) -> String {
-        self.numbers += 1;
-        let paths: Vec<String> = self.code.keys().cloned().collect();
-        let Some(path) = chance.one_of(&paths) else { return "nothing".to_owned() };
-        self.code.insert(path.clone(), self.numbers + 1);
-        format!("{path} changed")
-    }
-
     /// Somebody changes a manifest. Says what.
-    pub(crate) fn change_manifest(&mut self, chance: &mut Chance) -> String {
+    pub(super) fn change_manifest(&mut self, chance: &mut Chance) -> String {
         self.numbers += 1;
         let names: Vec<String> = self.documents.keys().cloned().collect();
         let Some(name) = chance.one_of(&names).cloned() else {
-            self.add("s0", chance);
-            return "s0 is new".to_owned();
+            let name = format!("{}0", self.place.letter);
+            self.add(&name, chance);
+            return format!("{name} is new");
         };
         match chance.below(24) {
             0 => self.rename(&name),
@@ -108,13 +122,37 @@ impl Infra {
                 self.documents.remove(&name);
                 format!("{name} is removed")
             }
-            2 if names.len() < 5 => {
-                let name = format!("s{}", 10 + self.numbers);
+            2 if names.len() < MOST => {
+                let name = format!("{}{}", self.place.letter, 10 + self.numbers);
                 self.add(&name, chance);
                 format!("{name} is new")
             }
             choice => self.change_document(&name, choice),
         }
+    }
+
+    /// Any of its stacks is taken out, to be put in elsewhere.
+    pub(super) fn give_away(&mut self, chance: &mut Chance) -> Option<(String, Document)> {
+        let names: Vec<String> = self.documents.keys().cloned().collect();
+        self.documents.remove_entry(chance.one_of(&names)?)
+    }
+
+    /// A stack comes from elsewhere, with its code.
+    pub(super) fn take_in(&mut self, name: String, document: Document) {
+        let source = self.place.source.to_owned();
+        self.code.add(&document.path);
+        self.documents.insert(name, Document { source, waits_for: None, ..document });
+    }
+
+    /// The stacks that nothing in these manifests can hold back, with the path and the size that they are given.
+    pub(crate) fn free_standing(&self) -> impl Iterator<Item = (StackName, &str, u32)> {
+        let shares = |one: &Document| {
+            let same = |other: &&Document| other.has_backend && other.state == one.state;
+            one.has_backend && self.documents.values().filter(same).count() > 1
+        };
+        let free = self.documents.iter();
+        let free = free.filter(move |(_, document)| document.waits_for.is_none() && !shares(document));
+        free.map(|(name, document)| (StackName::new("default", name), document.path.as_str(), document.size))
     }
 
     fn rename(&mut self, name: &str) -> String {
@@ -161,46 +199,27 @@ impl Infra {
         }
     }
 
-    /// Everything in it, by path.
-    pub(crate) fn files(&self) -> Files {
-        let mut files: Files = self
-            .code
-            .iter()
-            .map(|(path, version)| {
-                let module = if path.starts_with("stacks/") { "\nmodule modules/net" } else { "" };
-                (path.clone(), format!("version {version}{module}"))
-            })
-            .collect();
-        files.insert(MANIFESTS.to_owned(), self.manifests());
-        files
-    }
-
-    /// Remembers what the manifests as they stand mean.
-    pub(crate) fn remember(&mut self) {
-        self.known.insert(self.manifests(), self.documents.clone());
+    /// Commits everything in it, and remembers what its manifests mean.
+    pub(super) fn commit(&mut self, git: &mut GitHost, by: (&str, u64)) -> Commit {
+        let (mut files, manifests) = (self.code.files(), self.manifests());
+        self.known.insert(manifests.clone(), self.documents.clone());
+        files.insert(MANIFESTS.to_owned(), manifests);
+        git.commit(self.place.url, "main", files, by)
     }
 
     /// The branch was forced back: what people go on from is what stands there.
-    pub(crate) fn read_back(&mut self, files: &Files) {
+    pub(super) fn read_back(&mut self, files: &Files) {
         if let Some(documents) = files.get(MANIFESTS).and_then(|text| self.known.get(text)) {
             self.documents = documents.clone();
         }
-        let code = files.iter().filter(|(path, _)| *path != MANIFESTS);
-        let version = |text: &String| {
-            text.lines().next().and_then(|line| line.strip_prefix("version ")?.parse().ok()).unwrap_or(0)
-        };
-        self.code = code.map(|(path, text)| (path.clone(), version(text))).collect();
+        self.code.read_back(files);
     }
 
     fn manifests(&self) -> String {
-        let mut text = format!(
-            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: live\nspec:\n  \
-             interval: 10m\n  url: {URL}\n  ref:\n    branch: main\n"
-        );
-        for (name, document) in &self.documents {
-            text.push_str(&document.written(name));
-        }
-        text
+        let library = self.place.reads_library.then_some(LIBRARY);
+        let sources = [Some(self.place), library].into_iter().flatten().map(Place::written);
+        let stacks = self.documents.iter().map(|(name, document)| document.written(name));
+        sources.chain(stacks).collect()
     }
 }
 
@@ -214,8 +233,8 @@ impl Document {
         let spec = format!(
             "---\napiVersion: yuba.dev/v1\nkind: Stack\nmetadata:\n  name: {name}\nspec:\n  interval: {}m\n  path: {}\n  \
              approvePlan: {approve}\n  timeout: 20m\n  applyTimeout: 40m\n  sourceRef:\n    kind: GitRepository\n    \
-             name: live\n  suspend: {}\n  destroy: {}\n  vars:\n    - name: size\n      value: {}\n",
-            self.minutes, self.path, self.is_suspended, self.is_destroyed, self.size
+             name: {}\n  suspend: {}\n  destroy: {}\n  vars:\n    - name: size\n      value: {}\n",
+            self.minutes, self.path, self.source, self.is_suspended, self.is_destroyed, self.size
         );
         let backend = format!(
             "  backendConfig:\n    customConfiguration: |\n      backend \"s3\" {{\n        bucket = \"b\"\n        \
@@ -227,7 +246,7 @@ impl Document {
         let mode = if self.remediates && may_remediate { "remediate" } else { "alert" };
         let further = format!("  planOnly: {}\n  drift:\n    mode: {mode}\n", self.is_plan_only);
         let reads = self.reads.as_ref().map(|name| {
-            format!("  varsFrom:\n    - kind: Secret\n      name: {name}\n      optional: true\n")
+            format!("  varsFrom:\n    - kind: Secret\n      name: {name}\n      optional: true\n      varsKeys:\n        - id\n")
         });
         let writes = self.writes.as_ref().map(|name| format!("  writeOutputsToSecret:\n    name: {name}\n"));
         let waits = self.waits_for.as_ref().map(|other| format!("  dependsOn:\n    - name: {other}\n"));

@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 use yuba_core::attempt::AttemptReport;
 use yuba_core::id::{AttemptId, Phase};
-use yuba_core::job::Job;
+use yuba_core::job::{Job, object};
 use yuba_core::run::{Failure, FailureClass};
 use yuba_core::task::{ClaimAnswer, ClaimRequest, Heartbeat, HeartbeatAnswer, ReportRequest, ResolvedValue};
 use yuba_core::time::Span;
-use yuba_ports::StartTask;
+use yuba_ports::{Blobs, PutMode, StartTask};
 
 use crate::history::Sign;
 use crate::world::World;
@@ -75,6 +75,9 @@ pub(crate) async fn run(world: World, start: StartTask, process: u64) {
         Phase::Plan => attempt.plan().await,
         Phase::Apply => attempt.apply().await,
     };
+    // A log that cannot be stored stops nobody.
+    let log = format!("{}{}", attempt.job.prefix(), object::LOG);
+    drop(world.put(&log, b"what was said", PutMode::Replace).await);
     attempt.deliver(report).await;
 }
 
@@ -103,6 +106,11 @@ impl Attempt {
         let rate = self.world.state().rates.kill;
         if self.world.state().goes_wrong(rate) {
             return self.world.state().note_as(Sign::fault(), || "ends without a report".to_owned());
+        }
+        if self.world.state().goes_wrong(rate) {
+            let late = Span(self.world.state().chance.between(60_000, 7_200_000));
+            self.world.state().note_as(Sign::fault(), || format!("reports {late} late"));
+            self.world.sleep(late).await;
         }
         let request = ReportRequest { schema: 1, attempt: self.id, report };
         let token = SecretString::from(self.token.clone());

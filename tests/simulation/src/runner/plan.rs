@@ -33,6 +33,10 @@ impl Attempt {
             return locked(&held);
         }
         self.work(1_000, 90_000).await;
+        if self.world.state().plans_fail() {
+            self.unlock();
+            return failed(FailureClass::Transient, "the registry does not answer");
+        }
         let (file, state_was_empty) = self.compare();
         self.unlock();
         if self.stop.is_some() {

@@ -144,7 +144,7 @@ impl Git for World {
     ) -> Result<Result<Arc<dyn Checkout>, Trouble>, PortError> {
         gate().await;
         let mut state = self.state();
-        let fault = state.fault(Lane::GitHost, super::Call::Refusing, || format!("fetches {}", spec.url));
+        let fault = state.fault(Lane::GitHost, super::Call::Any, || format!("fetches {}", spec.url));
         match fault {
             Some(Fault::Throttled | Fault::Failed | Fault::AnswerLost) => {
                 return Ok(Err(Trouble { message: "the host does not answer".to_owned(), mend: Mend::Time }));

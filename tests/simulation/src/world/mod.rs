@@ -3,6 +3,7 @@
 //! One process is polled at a time, so the state behind the mutex is never contended, and whatever happens between two
 //! gates happens at once.
 
+pub(crate) mod away;
 pub(crate) mod cloud;
 pub(crate) mod gate;
 pub(crate) mod git;
@@ -30,6 +31,7 @@ use crate::history::{History, Keeping, Mark, Sign};
 use crate::lane::Lane;
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
+use away::Away;
 use cloud::Cloud;
 use gate::gate;
 use git::GitHost;
@@ -82,6 +84,8 @@ pub(crate) struct State {
     pub(crate) alive: BTreeSet<u64>,
     /// When something is due next, as far as the index has not changed since.
     pub(crate) first_due: KnownDue,
+    /// What cannot be reached.
+    pub(crate) away: Away,
     lagging: VecDeque<(Timestamp, Vec<Write>)>,
     numbers: u64,
 }
@@ -157,6 +161,7 @@ impl World {
             answers: BTreeMap::new(),
             alive: BTreeSet::new(),
             first_due: KnownDue::Unread,
+            away: Away::default(),
             lagging: VecDeque::new(),
             numbers: 0,
         };
@@ -207,19 +212,7 @@ impl World {
         act: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
         gate().await;
-        let fault = self.state().fault(port, Call::Lasting, what);
-        self.with_fault(fault, act).await
-    }
-
-    /// The same of a port that may also refuse for good, because of what it is asked for.
-    async fn ask<T>(
-        &self,
-        port: Lane,
-        what: impl FnOnce() -> String + Send,
-        act: impl Future<Output = Result<T, PortError>> + Send,
-    ) -> Result<T, PortError> {
-        gate().await;
-        let fault = self.state().fault(port, Call::Refusing, what);
+        let fault = self.state().fault(port, Call::Any, what);
         self.with_fault(fault, act).await
     }
 
@@ -272,12 +265,10 @@ impl World {
 /// What kind of call it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// Records, messages, objects: what fails is worth another try.
-    Lasting,
+    /// Any.
+    Any,
     /// A commit that expects something: it may lose a race.
     Commit,
-    /// It may be refused for good.
-    Refusing,
 }
 
 impl State {
@@ -305,7 +296,8 @@ impl State {
 
     /// Decides whether a call goes wrong, and notes it.
     fn fault(&mut self, port: Lane, call: Call, what: impl FnOnce() -> String) -> Option<Fault> {
-        let fault = self.rates.call(&mut self.chance, call);
+        let is_cut = self.is_cut(Lane::of(&self.current.name), port);
+        let fault = if is_cut { Some(Fault::Failed) } else { self.rates.call(&mut self.chance, call) };
         self.faults += u64::from(fault.is_some());
         self.note_as(Sign::to(port).marked(Mark::of(fault)), || match fault {
             None => what(),
@@ -325,7 +317,7 @@ impl State {
         let rate = self.rates.network;
         let path = request.uri().path().to_owned();
         let sign = Sign::to(Lane::Server);
-        if self.goes_wrong(rate) {
+        if self.is_cut(Lane::of(&self.current.name), Lane::Server) || self.goes_wrong(rate) {
             return self.note_as(sign.marked(Mark::Fault), || format!("{path} — the request is lost"));
         }
         self.note_as(sign, || path.clone());

@@ -16,8 +16,9 @@ use yuba_ports::{
 };
 
 use super::World;
+use super::store::NEWER;
 use crate::lane::Lane;
-use crate::mutation::Mutation;
+use crate::mutation::{Mutation, in_any_order};
 
 #[async_trait]
 impl Queue for World {
@@ -28,7 +29,12 @@ impl Queue for World {
         };
         self.call(Lane::Queue, what, async {
             let mut state = self.state();
-            for message in messages.iter().filter(|message| !state.loses(message)).collect::<Vec<_>>() {
+            let mut messages: Vec<&Message> =
+                messages.iter().filter(|message| !state.loses(message)).collect();
+            if state.mutation == Some(Mutation::NoFixedOrder) && state.current.name.starts_with("source") {
+                in_any_order(&mut messages);
+            }
+            for message in messages {
                 state.take_in(message);
             }
             Ok(())
@@ -80,11 +86,31 @@ impl Queue for World {
 
 impl super::State {
     pub(crate) fn take_in(&mut self, message: &Message) {
-        let delay = Span(self.chance.between(0, 200));
-        let (now, rate) = (self.now, self.rates.duplicate);
-        if self.line.send(message, now, delay) && self.goes_wrong(rate) {
+        let message = &self.message_by_another_version(message);
+        let (rate, duplicate) = (self.rates.late, self.rates.duplicate);
+        let most = if self.goes_wrong(rate) { 300_000 } else { 200 };
+        let delay = Span(self.chance.between(0, most));
+        let now = self.now;
+        if !self.line.send(message, now, delay) {
+            return;
+        }
+        self.may_poison(&message.deduplication_id());
+        if self.goes_wrong(duplicate) {
             self.line.push(message, now + delay);
         }
+    }
+
+    /// A function of another version sent the message: with a field that this one does not know, or of the form before.
+    fn message_by_another_version(&mut self, message: &Message) -> Message {
+        let rate = self.rates.versions;
+        let written = serde_json::to_value(message).ok().filter(|_| self.goes_wrong(rate));
+        let Some(serde_json::Value::Object(mut written)) = written else { return message.clone() };
+        let (field, value) = if self.chance.permille(500) { (NEWER, 1) } else { ("schema", 0) };
+        written.insert(field.to_owned(), value.into());
+        serde_json::from_value(written.into()).unwrap_or_else(|error| {
+            self.violated(0, format!("a message of another version cannot be read: {error}"));
+            message.clone()
+        })
     }
 }
 
@@ -93,7 +119,7 @@ impl Publisher for World {
     async fn publish(&self, event: &Event) -> Result<(), PortError> {
         let what = || format!("publishes event {}: {}", event.number, event.message);
         let published = self
-            .ask(Lane::Publisher, what, async {
+            .call(Lane::Publisher, what, async {
                 let mut state = self.state();
                 if state.mutation != Some(Mutation::EventForgotten) {
                     state.published(event);
@@ -111,11 +137,11 @@ impl Publisher for World {
 #[async_trait]
 impl Secrets for World {
     async fn get(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<SecretValues>, PortError> {
-        self.ask(Lane::Secrets, || format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
+        self.call(Lane::Secrets, || format!("reads values {name}"), self.shared.secrets.get(kind, name)).await
     }
 
     async fn version(&self, kind: ValuesKind, name: &SecretName) -> Result<Option<String>, PortError> {
-        self.ask(
+        self.call(
             Lane::Secrets,
             || format!("reads the version of {name}"),
             self.shared.secrets.version(kind, name),
@@ -129,7 +155,7 @@ impl Secrets for World {
         name: &SecretName,
         values: BTreeMap<String, SecretString>,
     ) -> Result<(), PortError> {
-        self.ask(
+        self.call(
             Lane::Secrets,
             || format!("writes values {name}"),
             self.shared.secrets.put(kind, name, values),
@@ -138,14 +164,15 @@ impl Secrets for World {
     }
 
     async fn list(&self, kind: ValuesKind, namespace: Option<&str>) -> Result<Vec<SecretName>, PortError> {
-        self.ask(Lane::Secrets, || "lists values".to_owned(), self.shared.secrets.list(kind, namespace)).await
+        self.call(Lane::Secrets, || "lists values".to_owned(), self.shared.secrets.list(kind, namespace))
+            .await
     }
 }
 
 #[async_trait]
 impl Credentials for World {
     async fn assume(&self, session: &RoleSession) -> Result<Assumed, PortError> {
-        self.ask(Lane::Secrets, || format!("takes a role for {}", session.attempt), async {
+        self.call(Lane::Secrets, || format!("takes a role for {}", session.attempt), async {
             Ok(Assumed::default())
         })
         .await

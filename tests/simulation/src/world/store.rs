@@ -28,9 +28,9 @@ impl Store for World {
     async fn commit(&self, writes: Vec<Write>) -> Result<Committed, PortError> {
         self.state().start_early(&writes);
         gate().await;
-        // Only a write that expects something can lose a race.
-        let conditional = writes.iter().find(|write| write.expected() != Expected::Any);
-        let call = if conditional.is_some() { Call::Commit } else { Call::Lasting };
+        // Only who expects something can lose a race. Who expects no record loses it to one that is there then.
+        let conditional = writes.iter().find(|write| matches!(write.expected(), Expected::Version(_)));
+        let call = if conditional.is_some() { Call::Commit } else { Call::Any };
         let fault = self.state().fault(Lane::Store, call, || format!("commits {}", names(&writes)));
         if let (Some(Fault::Conflict), Some(lost)) = (fault, conditional) {
             return Ok(Committed::Conflict(lost.key().clone()));

@@ -31,7 +31,7 @@ impl Launcher for World {
             let is_forgotten = state.mutation == Some(Mutation::StartForgotten);
             Ok(if is_forgotten { LaunchOutcome::Started } else { state.launch(start) })
         };
-        self.ask(Lane::Launcher, || format!("starts the task of {attempt}"), started).await
+        self.call(Lane::Launcher, || format!("starts the task of {attempt}"), started).await
     }
 
     async fn describe(&self, attempt: AttemptId) -> Result<TaskStatus, PortError> {
@@ -46,11 +46,11 @@ impl Launcher for World {
                 Some(Launched::Stopped(how)) => TaskStatus::Stopped { how: how.clone() },
             })
         };
-        self.ask(Lane::Launcher, || format!("asks after the task of {attempt}"), described).await
+        self.call(Lane::Launcher, || format!("asks after the task of {attempt}"), described).await
     }
 
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError> {
-        self.ask(Lane::Launcher, || format!("kills the task of {attempt}"), async {
+        self.call(Lane::Launcher, || format!("kills the task of {attempt}"), async {
             self.state().kill(attempt, "signal 9");
             Ok(())
         })
