@@ -32,8 +32,10 @@ impl Draft {
         let run = self.ended.last()?;
         let refused = run.spec.write_outputs.is_some() && self.stack.outputs_written.is_none();
         let only_looked = run.state == RunState::Unchanged && run.kind == RunKind::Drift;
-        // That nothing drifted does not write outputs that are owed.
-        let as_before = only_looked && refused && self.stack.applied.is_some();
+        let applied = self.stack.applied.as_ref().map(|applied| &applied.wanted);
+        let unapplied = self.stack.planned.as_ref() != applied;
+        // That nothing drifted neither writes outputs that are owed, nor applies what was planned since.
+        let as_before = only_looked && (refused || unapplied) && applied.is_some();
         if run.state == RunState::Superseded || as_before || is_destruction_not_wanted(run) {
             return None;
         }

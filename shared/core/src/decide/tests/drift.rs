@@ -111,6 +111,23 @@ fn no_drift_is_said_with_the_revision() {
 }
 
 #[test]
+fn that_nothing_drifted_does_not_hide_a_plan_that_was_never_applied() {
+    for (against, shown) in
+        [(Ask::Cancel { run: None }, "Unknown: Run 2 is cancelled"), (Ask::Reject, "False: ")]
+    {
+        let mut world = World::applied(|_| {});
+        world.push("b");
+        world.planned("second");
+        world.ask(against);
+        let before = world.shown();
+        assert!(before.starts_with(shown), "{before}");
+        world.ask(Ask::CheckDrift);
+        world.planned("");
+        assert_eq!((world.run().state, world.shown()), (RunState::Unchanged, before));
+    }
+}
+
+#[test]
 fn a_stack_that_is_no_longer_disabled_is_planned_to_be_applied() {
     let mut world = World::new(|spec| spec.approve_plan = ApprovePlan::Disable);
     world.push("a");
