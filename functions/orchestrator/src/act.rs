@@ -54,8 +54,8 @@ async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tr
         Effect::KillTask { attempt } => ports.launcher.kill(*attempt).await,
         Effect::Publish { event } => ports.publisher.publish(event).await,
         Effect::WakeDependants { run } => wake_dependants(ports, stack, *run).await,
-        Effect::NoteTrouble { signature } => note_trouble(ports, stack, signature).await,
-        Effect::ClearTrouble { signature, run } => clear_trouble(ports, stack, signature, *run).await,
+        Effect::NoteTrouble { signature } => own(note_trouble(ports, stack, signature).await),
+        Effect::ClearTrouble { signature, run } => own(clear_trouble(ports, stack, signature, *run).await),
         Effect::StoreArtifact { attempt, source } => store_artifact(ports, *attempt, source).await,
         Effect::Reply { request } => {
             let reply = Message::new(Wake::Reply(*request), Cause::Request(*request));
@@ -66,6 +66,14 @@ async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tr
         }
     };
     result.map_or_else(|error| failed(&error), |()| Tried::Done)
+}
+
+/// What only Yuba's own records need is never given up: nobody else would do it, and a notice would stand for ever.
+fn own(result: Result<(), PortError>) -> Result<(), PortError> {
+    result.map_err(|error| match error.remedy {
+        Remedy::Permanent => PortError { remedy: Remedy::Transient, ..error },
+        Remedy::Wait(_) | Remedy::Transient => error,
+    })
 }
 
 fn failed(error: &PortError) -> Tried {

@@ -173,6 +173,22 @@ async fn notice_of_a_trouble_is_given_once_until_it_is_over() {
 }
 
 #[tokio::test]
+async fn a_notice_that_cannot_be_taken_away_now_is_taken_away_later() {
+    let world = World::new(|_| {}).await;
+    world.observed("a").await;
+    world.fails().await;
+    let trouble = world.trouble().await;
+    world.many_have(&trouble).await;
+    world.passes(Span::minutes(6)).await;
+    world.keeps_notices(Some("trouble-notice"));
+    world.planned().await;
+    assert!(world.is_noticed(&trouble).await, "the store refused");
+    world.keeps_notices(None);
+    world.passes(Span::minutes(1)).await;
+    assert!(!world.is_noticed(&trouble).await, "it is over");
+}
+
+#[tokio::test]
 async fn stacks_that_vanished_make_no_trouble_of_many() {
     let world = World::new(|_| {}).await;
     world.observed("a").await;

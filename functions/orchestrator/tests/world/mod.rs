@@ -43,6 +43,8 @@ struct Racing {
     run: AtomicUsize,
     /// What another function writes just before the next commit.
     before: Mutex<Vec<Write>>,
+    /// It refuses to delete what begins so.
+    keeps: Mutex<Option<&'static str>>,
 }
 
 #[async_trait]
@@ -53,6 +55,11 @@ impl Store for Racing {
     async fn commit(&self, writes: Vec<Write>) -> Result<Committed, PortError> {
         let before = std::mem::take(&mut *self.before.lock().unwrap());
         self.inner.commit(before).await?;
+        let kept = *self.keeps.lock().unwrap();
+        let is_kept = |write: &Write| kept.is_some_and(|kept| write.key().partition.starts_with(kept));
+        if writes.iter().any(|write| matches!(write, Write::Delete { .. }) && is_kept(write)) {
+            return Err(PortError::permanent("the store refuses that"));
+        }
         if self.due.swap(0, Ordering::SeqCst) > 0 {
             self.run.fetch_add(1, Ordering::SeqCst);
             let Some(Write::Put { key, .. }) = writes.first() else { return Ok(Committed::Done) };
@@ -74,6 +81,7 @@ impl World {
             due: AtomicUsize::new(0),
             run: AtomicUsize::new(0),
             before: Mutex::default(),
+            keeps: Mutex::default(),
         });
         let world = Self {
             memory,
@@ -310,6 +318,11 @@ impl World {
     /// Whether notice of a trouble was given and it is not over.
     pub(crate) async fn is_noticed(&self, signature: &str) -> bool {
         self.memory.store.get(&Key::trouble_notice(signature)).await.unwrap().is_some()
+    }
+
+    /// The store refuses to delete notices; or does so no more.
+    pub(crate) fn keeps_notices(&self, keeps: Option<&'static str>) {
+        *self.racing.keeps.lock().unwrap() = keeps;
     }
 
     /// How many notices of a trouble were published.
