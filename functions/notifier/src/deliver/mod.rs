@@ -110,7 +110,7 @@ impl<'a> Delivery<'a> {
         };
         match self.send(&mut notice).await {
             Ok(sent) => self.settle_sent(notification, notice, sent).await.map(|()| true),
-            Err(failure) => self.settle_failed(notification, &failure).await.map(|()| false),
+            Err(failure) => self.settle_failed(notification, notice, &failure).await.map(|()| false),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is written when a notification was sent, or was not.
 
-use yuba_core::notify::{NoticeState, Notification, Undelivered};
-use yuba_ports::records::{Versioned, put_any};
+use yuba_core::notify::{Mend, NoticeState, Notification, Occasion, SlackThread, Undelivered};
+use yuba_ports::records::{Versioned, load, put_any};
 use yuba_ports::{Committed, MOST_WRITES, PortError, Write};
 
 use super::{Delivery, Sent};
@@ -26,7 +26,30 @@ impl Delivery<'_> {
             writes.push(put_any(&*self.health)?);
         }
         self.report.push(format!("sent {}", notification.of.id()));
-        self.commit(writes).await
+        let settled = self.commit(writes).await;
+        if settled.is_err() && matches!(sent, Sent::Taken(_)) {
+            self.draw_again(&notification).await?;
+        }
+        settled
+    }
+
+    /// Others may have drawn the run meanwhile, from newer records, before this was sent: it is drawn once more.
+    async fn draw_again(&self, notification: &Notification) -> Result<(), PortError> {
+        let (Some((stack, run)), true) = (notification.of.run(), self.shows_runs()) else { return Ok(()) };
+        let (Occasion::Alert { event, .. } | Occasion::Again { event, .. }) = notification.of else {
+            return Ok(());
+        };
+        let of = Occasion::Again { stack, event, run };
+        loop {
+            let thread = load(&*self.ports.store, &SlackThread::key_of(stack, run, self.name)).await?;
+            let Some(thread): Option<Versioned<SlackThread>> = thread else { return Ok(()) };
+            let unknown = SlackThread { shown: None, is_open: true, ..(*thread).clone() };
+            let again = Notification::new(self.name.clone(), of.clone(), self.ports.clock.now());
+            let writes = vec![thread.with(unknown).put()?, put_any(&again)?];
+            if self.ports.store.commit(writes).await? == Committed::Done {
+                return Ok(());
+            }
+        }
     }
 
     /// What the message of a run shows from now on.
@@ -42,10 +65,11 @@ impl Delivery<'_> {
         thread.put().map(Some)
     }
 
-    /// It was not delivered.
+    /// It was not delivered, as far as is known: a message that was to be edited may show either.
     pub(super) async fn settle_failed(
         &mut self,
         notification: Versioned<Notification>,
+        notice: Notice,
         failure: &Undelivered,
     ) -> Result<(), PortError> {
         let (name, now, id) = (self.name, self.ports.clock.now(), notification.of.id());
@@ -54,6 +78,12 @@ impl Delivery<'_> {
         let after = notification.clone().into_value().failed(failure, self.health.held_until, now);
         let mut writes = moved(&notification, after)?;
         writes.push(put_any(&*self.health)?);
+        let thread =
+            notice.run().and_then(|view| view.thread.clone()).filter(|thread| thread.shown.is_some());
+        if let Some(mut thread) = thread.filter(|_| failure.mend == Mend::Time) {
+            thread.shown = None;
+            writes.push(thread.put()?);
+        }
         self.report.push(format!("not sent {id}: {}", failure.why));
         self.commit(writes).await
     }

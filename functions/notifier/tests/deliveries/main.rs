@@ -37,6 +37,34 @@ async fn an_event_that_comes_late_paints_no_old_truth() {
 }
 
 #[tokio::test]
+async fn an_edit_whose_answer_is_lost_is_made_again_though_the_run_is_back_where_it_was() {
+    let mut world = World::new().await;
+    world.event(ASKS, "A plan waits for approval.").await;
+    world.stands(RunState::Applying, |_, _| ()).await;
+    world.web.answers(504, "");
+    world.event(EventKind::ApplyStarted, "The apply was started.").await;
+    world.stands(RunState::AwaitingApproval, |_, _| ()).await;
+    world.web.sent();
+    world.passes(Span::minutes(1), "chat").await;
+    assert_eq!(world.web.sent(), ["chat.update 1.0: infra/network-prod: a plan waits for approval"]);
+}
+
+#[tokio::test]
+async fn whoever_was_overtaken_while_it_sent_has_the_message_drawn_again() {
+    let mut world = World::new().await;
+    world.event(ASKS, "A plan waits for approval.").await;
+    world.stands(RunState::Applying, |_, _| ()).await;
+    world.web.answers(503, "");
+    world.event(EventKind::ApplyStarted, "The apply was started.").await;
+    world.memory.clock.advance(Span::minutes(1));
+    world.is_overtaken("chat", "newer").await;
+    world.web.sent();
+    world.stands(RunState::Applied, |_, _| ()).await;
+    world.passes(Span::minutes(1), "chat").await;
+    assert_eq!(world.web.sent(), ["chat.update 1.0: infra/network-prod: applied"]);
+}
+
+#[tokio::test]
 async fn an_event_that_comes_twice_is_told_once() {
     let world = World::new().await;
     world.event(EventKind::EffectFailed, "no task").await;

@@ -12,8 +12,8 @@ use yuba_core::event::{Event, EventKind, EventSeverity};
 use yuba_core::id::{ManifestSetName, ObjectName, SecretName, StackId};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::notify::{
-    AlertSpec, EventSource, Notification, ProviderHealth, ProviderSpec, Service, pending_partition,
-    settled_partition,
+    AlertSpec, EventSource, Notification, ProviderHealth, ProviderSpec, Service, SlackThread,
+    pending_partition, settled_partition,
 };
 use yuba_core::record::Record;
 use yuba_core::run::{Run, RunState};
@@ -24,20 +24,30 @@ use yuba_notifier::{Buttons, NotifierSettings, handle};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, page, put_any};
 use yuba_ports::{
-    Clock, Http, HttpAnswer, HttpRequest, NoAnswer, Order, Ports, Query, Queue, QueueName, Received, Store,
+    Clock, Expected, Http, HttpAnswer, HttpRequest, NoAnswer, Order, Ports, Query, Queue, QueueName,
+    Received, Store, Write,
 };
+
+/// What is written, and into what.
+type Writing = (Arc<dyn Store>, Vec<Write>);
 
 /// A web in which everything is taken, unless a test says otherwise.
 #[derive(Default)]
 pub(crate) struct Web {
     sent: Mutex<Vec<(String, Value)>>,
     answers: Mutex<VecDeque<Result<HttpAnswer, NoAnswer>>>,
+    /// What another notifier writes while the next request is under way, and where.
+    meanwhile: Mutex<Option<Writing>>,
 }
 
 #[async_trait]
 impl Http for Web {
     async fn post(&self, request: &HttpRequest) -> Result<HttpAnswer, NoAnswer> {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        if let Some((store, writes)) = meanwhile {
+            store.commit(writes).await.unwrap();
+        }
         let mut sent = self.sent.lock().unwrap();
         sent.push((request.url.expose_secret().to_owned(), body));
         let ts = format!("{}.0", sent.len());
@@ -189,6 +199,22 @@ impl World {
         self.memory.clock.advance(span);
         self.send(Wake::Provider(named(provider)), Cause::Due { slot: self.memory.clock.now() }).await;
         self.work().await;
+    }
+
+    /// Another notifier, who took over, sends what is pending for a provider while the next request is under way, and this
+    /// one's answer comes after its own.
+    pub(crate) async fn is_overtaken(&self, provider: &str, newest: &str) {
+        let thread = SlackThread::key_of(self.run.stack, self.run.id, &named(provider));
+        let thread = load::<SlackThread>(&*self.memory.store, &thread).await.unwrap().unwrap();
+        let shown = SlackThread { shown: Some(newest.to_owned()), ..(*thread).clone() };
+        let mut writes = vec![thread.with(shown).put().unwrap()];
+        for sent in self.pending(provider).await {
+            writes.push(Write::Delete { key: sent.key(), expected: Expected::Any });
+        }
+        *self.web.meanwhile.lock().unwrap() = Some((self.memory.store.clone(), writes));
+        let due = Cause::Due { slot: self.memory.clock.now() };
+        let message = Message::new(Wake::Provider(named(provider)), due);
+        handle(&self.memory.ports(), &self.settings, &[message]).await.unwrap_err();
     }
 
     /// Handles messages until none is left.
