@@ -7,7 +7,7 @@ LISTEN ?= 127.0.0.1:8420
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpus/*))
 # Those that are zips; `source` is an image, for the git in it.
-FUNCTIONS := webhook scheduler orchestrator tasks api
+FUNCTIONS := webhook scheduler orchestrator tasks api slack notifier
 comma := ,
 space := $() $()
 

@@ -6,11 +6,11 @@ locals {
 
   # Who uses the key through a service: functions, and attempts through the role of objects.
   key_users = {
-    dynamodb       = ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"]
-    s3             = ["source", "orchestrator", "api", "objects"]
+    dynamodb       = ["webhook", "scheduler", "source", "orchestrator", "tasks", "api", "slack", "notifier"]
+    s3             = ["source", "orchestrator", "api", "notifier", "objects"]
     sns            = ["orchestrator"]
-    ssm            = ["webhook", "source", "orchestrator", "tasks", "api"]
-    secretsmanager = ["source", "orchestrator", "tasks", "api"]
+    ssm            = ["webhook", "source", "orchestrator", "tasks", "api", "slack", "notifier"]
+    secretsmanager = ["source", "orchestrator", "tasks", "api", "slack", "notifier"]
   }
 
   key_statements = concat([
@@ -73,9 +73,11 @@ resource "aws_kms_key_policy" "yuba" {
 
   depends_on = [
     aws_iam_role.api,
+    aws_iam_role.notifier,
     aws_iam_role.objects,
     aws_iam_role.orchestrator,
     aws_iam_role.scheduler,
+    aws_iam_role.slack,
     aws_iam_role.source,
     aws_iam_role.tasks,
     aws_iam_role.webhook,

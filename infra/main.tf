@@ -18,7 +18,8 @@ locals {
   secrets_prefix     = "/yuba/${var.installation}/secrets"
   config_maps_prefix = "/yuba/${var.installation}/config-maps"
   # What is the installation's own lies beside what stacks can name, not below it.
-  system_prefix = "/yuba/${var.installation}/system"
+  system_prefix  = "/yuba/${var.installation}/system"
+  system_secrets = ["api-token", "slack-signing", "task-key", "webhooks"]
 
   external_id     = coalesce(var.external_id, "yuba:${local.account}:${var.installation}")
   stack_role_arns = coalesce(var.stack_role_arns, ["arn:${local.partition}:iam::*:role/yuba/${var.installation}/*"])
@@ -31,6 +32,8 @@ locals {
     orchestrator = { memory = 256, timeout = 60 }
     tasks        = { memory = 256, timeout = 30 }
     api          = { memory = 512, timeout = 75 }
+    slack        = { memory = 256, timeout = 15 }
+    notifier     = { memory = 256, timeout = 300 }
   }
   functions = {
     for name, default in local.function_defaults : name => {

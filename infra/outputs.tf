@@ -8,6 +8,16 @@ output "api_url" {
   value       = trimsuffix(aws_lambda_function_url.api.function_url, "/")
 }
 
+output "slack_interaction_url" {
+  description = "The Slack app's request URL for interactivity."
+  value       = "${trimsuffix(aws_lambda_function_url.slack.function_url, "/")}/slack/interactive"
+}
+
+output "slack_command_url" {
+  description = "The request URL of the Slack app's slash command."
+  value       = "${trimsuffix(aws_lambda_function_url.slack.function_url, "/")}/slack/commands"
+}
+
 output "tasks_url" {
   description = "Where tasks reach Yuba; a firewall in front of them must let it pass."
   value       = local.launcher_settings.YUBA_TASKS_URL
@@ -32,7 +42,7 @@ output "external_id" {
 
 output "secret_names" {
   description = "The names under which the installation's own secrets are kept as SSM parameters of type SecureString, encrypted under `kms_key_arn`."
-  value       = { for name in ["api-token", "task-key", "webhooks"] : name => "${local.system_prefix}/${name}" }
+  value       = { for name in local.system_secrets : name => "${local.system_prefix}/${name}" }
 }
 
 output "secrets_prefix" {

@@ -1,9 +1,9 @@
-# Two FIFO queues, each with one for messages that could not be handled. A message only names its cause: the stored
+# Three FIFO queues, each with one for messages that could not be handled. A message only names its cause: the stored
 # record decides, and nothing is lost with a message but time.
 
 locals {
   # The function that a queue wakes.
-  queues = { sources = "source", stacks = "orchestrator" }
+  queues = { sources = "source", stacks = "orchestrator", notices = "notifier" }
 
   queue_arns = { for queue in keys(local.queues) : queue => "arn:${local.partition}:sqs:${local.arn_end}:${local.name}-${queue}.fifo" }
   dead_arns  = { for queue in keys(local.queues) : queue => "arn:${local.partition}:sqs:${local.arn_end}:${local.name}-${queue}-dead.fifo" }
@@ -23,9 +23,11 @@ resource "aws_sqs_queue" "work" {
   receive_wait_time_seconds  = 20
   sqs_managed_sse_enabled    = true
 
+  # The functions themselves set aside what cannot be handled, with the reason, and give the rest back for a minute at most.
+  # This is for what ends their process, and for outages of more than an hour: it takes whatever came together.
   redrive_policy = jsonencode({
     deadLetterTargetArn = local.dead_arns[each.key]
-    maxReceiveCount     = 10
+    maxReceiveCount     = 60
   })
 
   tags       = local.tags

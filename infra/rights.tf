@@ -41,6 +41,14 @@ locals {
     Resource = [arn]
   } }
 
+  # Makes a message that it received a dead letter, with the reason.
+  sets_aside = { for queue, arn in local.dead_arns : queue => {
+    Sid      = "SetsAside${title(queue)}"
+    Effect   = "Allow"
+    Action   = ["sqs:SendMessage"]
+    Resource = [arn]
+  } }
+
   # Lists dead letters, and sends them again.
   redrives = { for queue, arn in local.dead_arns : queue => {
     Sid      = "Redrives${title(queue)}"
@@ -114,7 +122,7 @@ locals {
   }
 
   # The secrets of the installation itself, each read by whom it is for.
-  reads_system_secret = { for name in ["api-token", "task-key", "webhooks"] : name => {
+  reads_system_secret = { for name in local.system_secrets : name => {
     Sid      = "Reads${join("", [for word in split("-", name) : title(word)])}"
     Effect   = "Allow"
     Action   = ["ssm:GetParameter"]

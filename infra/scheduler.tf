@@ -35,6 +35,7 @@ resource "aws_iam_role_policy" "scheduler" {
       local.deletes_records,
       local.sends_to["sources"],
       local.sends_to["stacks"],
+      local.sends_to["notices"],
     ]
   })
 }

@@ -10,9 +10,11 @@ locals {
   queue_settings = {
     YUBA_SOURCES_QUEUE_URL = aws_sqs_queue.work["sources"].url
     YUBA_STACKS_QUEUE_URL  = aws_sqs_queue.work["stacks"].url
+    YUBA_NOTICES_QUEUE_URL = aws_sqs_queue.work["notices"].url
 
     YUBA_SOURCES_DEAD_QUEUE_URL = aws_sqs_queue.dead["sources"].url
     YUBA_STACKS_DEAD_QUEUE_URL  = aws_sqs_queue.dead["stacks"].url
+    YUBA_NOTICES_DEAD_QUEUE_URL = aws_sqs_queue.dead["notices"].url
   }
 
   blobs_settings = {
@@ -35,6 +37,12 @@ locals {
     YUBA_MANIFESTS_INTERVAL = var.manifests_interval
     YUBA_MANIFESTS_SECRET   = var.manifests_secret
   } : name => value if value != null }
+
+  # What messages to people show.
+  notices_settings = {
+    YUBA_WEB_URL       = coalesce(var.web_url, trimsuffix(aws_lambda_function_url.api.function_url, "/"))
+    YUBA_SLACK_BUTTONS = var.slack_buttons ? "shown" : "hidden"
+  }
 
   key_settings = {
     YUBA_TASK_KEY = "${local.system_prefix}/task-key"

@@ -45,6 +45,8 @@ resource "aws_iam_role_policy" "source" {
       local.receives_from["sources"],
       local.sends_to["sources"],
       local.sends_to["stacks"],
+      local.sends_to["notices"],
+      local.sets_aside["sources"],
       local.reads_objects,
       local.lists_objects,
       local.writes_objects,

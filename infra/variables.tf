@@ -188,8 +188,8 @@ variable "function_overrides" {
   default = {}
 
   validation {
-    condition     = length(setsubtract(keys(var.function_overrides), ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"])) == 0
-    error_message = "The functions are webhook, scheduler, source, orchestrator, tasks and api."
+    condition     = length(setsubtract(keys(var.function_overrides), ["webhook", "scheduler", "source", "orchestrator", "tasks", "api", "slack", "notifier"])) == 0
+    error_message = "The functions are webhook, scheduler, source, orchestrator, tasks, api, slack and notifier."
   }
   validation {
     condition     = alltrue([for it in values(var.function_overrides) : it.memory == null ? true : it.memory >= 128 && it.memory <= 10240])
@@ -219,6 +219,17 @@ variable "orchestrator_concurrency" {
 
   validation {
     condition     = var.orchestrator_concurrency >= 2 && var.orchestrator_concurrency <= 1000
+    error_message = "An event source mapping's concurrency is 2 to 1000."
+  }
+}
+
+variable "notifier_concurrency" {
+  description = "How many stacks are told of and providers are delivered to at once, at most: so many providers may hang before another waits."
+  type        = number
+  default     = 16
+
+  validation {
+    condition     = var.notifier_concurrency >= 2 && var.notifier_concurrency <= 1000
     error_message = "An event source mapping's concurrency is 2 to 1000."
   }
 }
@@ -372,7 +383,24 @@ variable "state_lock_table" {
   default     = false
 }
 
-# Events and alarms
+# Events, messages and alarms
+
+variable "slack_buttons" {
+  description = "Whether messages in Slack have buttons. They are believed once the app's signing secret is stored (`secret_names`); without an app there is nobody to press."
+  type        = bool
+  default     = true
+}
+
+variable "web_url" {
+  description = "Where people reach the pages, which messages link to. By default the API's own URL."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.web_url == null ? true : can(regex("^https://[^/[:space:]]+(/.*[^/])?$", var.web_url))
+    error_message = "An address of the web is https://…, without `/` at its end."
+  }
+}
 
 variable "topic_fifo" {
   description = "Whether the topic of events is a FIFO one, which keeps the order of a stack's events; only SQS queues can subscribe to it."

@@ -51,13 +51,24 @@ def table():
 
 def queue(name, dead_letters=None):
     """The queue's URL and ARN."""
-    attributes = {"FifoQueue": "true", "VisibilityTimeout": "60"}
+    attributes = {"FifoQueue": "true", "VisibilityTimeout": "360"}
     if dead_letters:
-        policy = {"deadLetterTargetArn": dead_letters, "maxReceiveCount": 2}
-        attributes.update(RedrivePolicy=json.dumps(policy), VisibilityTimeout="1")
+        policy = {"deadLetterTargetArn": dead_letters, "maxReceiveCount": 60}
+        attributes["RedrivePolicy"] = json.dumps(policy)
     url = aws("sqs").create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"]
     arn = aws("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     return url, arn["Attributes"]["QueueArn"]
+
+
+def poison(url):
+    """What cannot be read, and what can in the same group, as often received as a message is tried but for one time: so a
+    function need not be watched for minutes."""
+    unknown = {"schema": 1, "wake": {"stack": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "cause": {"due": {"slot": 0}}}
+    for name, body in [("poison", "what is no message"), ("neighbour", json.dumps(unknown))]:
+        aws("sqs").send_message(QueueUrl=url, MessageBody=body, MessageGroupId="poison", MessageDeduplicationId=name)
+    for _ in range(7):
+        received = aws("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0)["Messages"]
+        assert len(received) == 2, received
 
 
 def secret(name, value):
@@ -119,15 +130,15 @@ def main():
     table()
     cluster()
     aws("s3").create_bucket(Bucket=BUCKET)
-    (sources_dead_url, sources_dead), (stacks_dead_url, stacks_dead) = queue("sources-dead"), queue("stacks-dead")
-    (sources_url, sources), (stacks_url, stacks) = queue("sources", sources_dead), queue("stacks", stacks_dead)
+    queues = {"sources": "source", "stacks": "orchestrator", "notices": "notifier"}
+    dead = {name: queue(f"{name}-dead") for name in queues}
+    work = {name: queue(name, dead[name][1]) for name in queues}
+    poison(work["stacks"][0])
     settings = {
         "YUBA_INSTALLATION": INSTALLATION,
         "YUBA_TABLE": "yuba",
-        "YUBA_SOURCES_QUEUE_URL": sources_url,
-        "YUBA_STACKS_QUEUE_URL": stacks_url,
-        "YUBA_SOURCES_DEAD_QUEUE_URL": sources_dead_url,
-        "YUBA_STACKS_DEAD_QUEUE_URL": stacks_dead_url,
+        **{f"YUBA_{name.upper()}_QUEUE_URL": url for name, (url, _) in work.items()},
+        **{f"YUBA_{name.upper()}_DEAD_QUEUE_URL": url for name, (url, _) in dead.items()},
         "YUBA_BUCKET": BUCKET,
         "YUBA_SECRETS_PREFIX": f"/yuba/{INSTALLATION}/secrets",
         "YUBA_CONFIG_MAPS_PREFIX": f"/yuba/{INSTALLATION}/config-maps",
@@ -142,12 +153,17 @@ def main():
         "YUBA_TASK_KEY": secret("task-key", "k" * 64),
         "YUBA_API_TOKEN": secret("api-token", "t" * 64),
         "YUBA_WEBHOOK_SECRETS": secret("webhooks", "w" * 64),
+        "YUBA_SLACK_SIGNING_SECRETS": secret("slack-signing", "s" * 32),
+        "YUBA_SLACK_BUTTONS": "shown",
+        "YUBA_WEB_URL": "https://yuba.example.com",
+        # The Slack of the tests is one of them.
+        "YUBA_PRIVATE_ADDRESSES": "allowed",
     }
-    for name in ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"]:
+    for name in ["webhook", "scheduler", "source", "orchestrator", "tasks", "api", "slack", "notifier"]:
         function(name, settings)
-    feed("source", sources)
-    feed("orchestrator", stacks)
-    urls = {name: url(name) for name in ["webhook", "tasks", "api"]}
+    for name, woken in queues.items():
+        feed(woken, work[name][1])
+    urls = {name: url(name) for name in ["webhook", "tasks", "api", "slack"]}
     print(json.dumps({"urls": urls, "settings": settings}))
 
 

@@ -18,6 +18,9 @@ pub enum Unexplained {
     /// There is no such stack, source or revision: which, for people.
     #[error("{0}")]
     Unknown(String),
+    /// It is known elsewhere, and cannot be asked there: what, and what to do.
+    #[error("{0}")]
+    NotHere(String),
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),

@@ -8,6 +8,7 @@ mod metrics;
 mod openapi;
 mod page;
 mod problem;
+mod recorded;
 mod routes;
 mod view;
 mod watch;
@@ -25,6 +26,7 @@ use yuba_ports::Ports;
 
 pub use explain::{Explain, Unexplained};
 pub use openapi::description;
+pub use recorded::RecordedWhy;
 
 /// State files may be large; everything else is small.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;

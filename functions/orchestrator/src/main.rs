@@ -8,7 +8,7 @@ use yuba_core::id::Phase;
 use yuba_core::measured::Measured;
 use yuba_core::message::Message;
 use yuba_core::run::RunState;
-use yuba_ports::{PortError, Ports};
+use yuba_ports::{PortError, Ports, QueueName};
 
 fn main() -> ExitCode {
     lambda::run(serve())
@@ -20,9 +20,9 @@ async fn serve() -> Result<(), lambda::Error> {
     let ports = PortsSettings::read(&mut variables, &wanted);
     let ports = variables.finish(ports)?;
 
-    let ports = ports.open(&connect().await).await?;
+    let (ports, work) = ports.open_for(&connect().await, QueueName::Stacks).await?;
     let metrics = Metrics::new(&ports.installation, "orchestrator");
-    lambda::messages(&metrics, 1, |messages| handle(&ports, &metrics, messages)).await
+    lambda::messages((&work, &metrics), 1, |messages| handle(&ports, &metrics, messages)).await
 }
 
 async fn handle(ports: &Ports, metrics: &Metrics, messages: Vec<Message>) -> Result<(), PortError> {

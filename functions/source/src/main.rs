@@ -7,7 +7,7 @@ use yuba_aws::{Variables, connect};
 use yuba_core::id::SecretName;
 use yuba_core::message::Message;
 use yuba_core::time::Span;
-use yuba_ports::{PortError, Ports};
+use yuba_ports::{PortError, Ports, QueueName};
 use yuba_source::{SourceSettings, configure};
 
 /// Git's caches, in the one place where a function may write. It outlives a call, not the environment: losing it costs a
@@ -24,10 +24,10 @@ async fn serve() -> Result<(), lambda::Error> {
     let settings = source_settings(&mut variables);
     let (ports, settings) = variables.finish(ports.zip(settings))?;
 
-    let ports = ports.open(&connect().await).await?;
+    let (ports, work) = ports.open_for(&connect().await, QueueName::Sources).await?;
     let metrics = Metrics::new(&ports.installation, "source");
     configure(&ports, &settings.manifests).await?;
-    lambda::messages(&metrics, usize::MAX, |messages| handle(&ports, &settings, messages)).await
+    lambda::messages((&work, &metrics), usize::MAX, |messages| handle(&ports, &settings, messages)).await
 }
 
 /// Reads `YUBA_MANIFESTS` and, if set, `YUBA_MANIFESTS_INTERVAL` and `YUBA_MANIFESTS_SECRET`.

@@ -1,15 +1,14 @@
 //! Why a stack was planned, or why not: which path or input caused its newest run, or what a revision changed for it.
 
 use yuba_core::id::{Revision, RunId, StackName};
-use yuba_core::record::{Key, StackAlias, stack_partition};
+use yuba_core::record::Key;
 use yuba_core::run::Run;
-use yuba_core::source::{Definition, Observation, Reason, Source};
-use yuba_core::stack::Stack;
+use yuba_core::source::{Definition, Reason, Source};
 use yuba_core::why::Why;
 use yuba_git::closure::{ChangedPath, Closure, Index, IndexError};
 use yuba_git::{ReadError, Repository};
-use yuba_ports::records::{load, page};
-use yuba_ports::{Order, PortError, Ports, Query};
+use yuba_ports::records::load;
+use yuba_ports::{PortError, Ports, explained};
 
 use crate::blocking::blocking;
 use crate::git::fetcher::{self, notices, reason};
@@ -18,8 +17,6 @@ use crate::settings::SourceSettings;
 
 /// How many paths and reasons are named.
 const MOST: usize = 20;
-/// How many of the newest runs are searched for a revision.
-const RUNS: usize = 100;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -47,35 +44,12 @@ pub async fn why(
     revision: Option<&str>,
 ) -> Result<Why, WhyError> {
     let store = ports.store.as_ref();
-    let alias = load::<StackAlias>(store, &Key::stack_name(stack)).await?;
-    let id = alias.ok_or_else(|| WhyError::NoStack(stack.clone()))?.stack;
-    let definition = load::<Definition>(store, &Key::definition(id)).await?;
-    let definition = definition.ok_or_else(|| WhyError::NoStack(stack.clone()))?.into_value();
+    let definition = explained::definition(store, stack).await?;
+    let definition = definition.ok_or_else(|| WhyError::NoStack(stack.clone()))?;
     match revision {
-        None => newest_run(ports, &definition).await,
+        None => Ok(explained::newest_run(store, &definition).await?),
         Some(revision) => why_revision(ports, settings, &definition, revision).await,
     }
-}
-
-async fn newest_run(ports: &Ports, definition: &Definition) -> Result<Why, WhyError> {
-    let (store, id) = (ports.store.as_ref(), definition.stack);
-    let latest = load::<Stack>(store, &Key::stack(id)).await?.and_then(|stack| stack.latest);
-    let run = match latest {
-        Some(run) => load::<Run>(store, &Key::run(id, run)).await?,
-        None => None,
-    };
-    let observation = load::<Observation>(store, &Key::observation(id)).await?;
-    if let Some(run) = run {
-        let Run { id: run, revision, because, .. } = run.into_value();
-        let notices = observation.map(|seen| seen.into_value().notices).unwrap_or_default();
-        return Ok(Why::Run { run, revision: revision.to_string(), because, notices });
-    }
-    let reason = match observation {
-        Some(seen) if !seen.problems.is_empty() => seen.problems.join("; "),
-        Some(seen) => format!("revision {} was found, and no run was made of it yet", seen.revision),
-        None => format!("nothing was found in source {} yet", definition.spec.source),
-    };
-    Ok(Why::NoRun { reason })
 }
 
 async fn why_revision(
@@ -139,15 +113,9 @@ async fn repository(
 }
 
 async fn run_of(ports: &Ports, definition: &Definition, commit: &str) -> Result<Option<RunId>, PortError> {
-    let query = Query::Partition {
-        partition: stack_partition(definition.stack),
-        prefix: "run#".to_owned(),
-        order: Order::Descending,
-        after: None,
-        limit: RUNS,
-    };
-    let (runs, _) = page::<Run>(ports.store.as_ref(), query).await?;
-    Ok(runs.iter().find(|run| run.revision.commit.as_str() == commit).map(|run| run.id))
+    let is_of = |run: &Run| run.revision.commit.as_str() == commit;
+    let run = explained::run_where(&*ports.store, definition.stack, is_of).await?;
+    Ok(run.map(|run| run.id))
 }
 
 struct Question {

@@ -122,6 +122,16 @@ output "webhook_url" {
   value       = module.yuba.webhook_url
 }
 
+output "slack_interaction_url" {
+  description = "The Slack app's request URL for interactivity."
+  value       = module.yuba.slack_interaction_url
+}
+
+output "slack_command_url" {
+  description = "The request URL of the Slack app's slash command."
+  value       = module.yuba.slack_command_url
+}
+
 output "api_url" {
   description = "Where people reach Yuba."
   value       = module.yuba.api_url

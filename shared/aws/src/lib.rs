@@ -23,7 +23,7 @@ pub use credentials::{CredentialsSettings, StsCredentials};
 pub use launcher::{EcsLauncher, LauncherSettings, PlanCapacity, PublicIp};
 pub use objects::{ObjectGrantsSettings, StsObjectGrants};
 pub use publisher::{PublisherSettings, SnsPublisher};
-pub use queue::{QueueSettings, SqsQueue};
+pub use queue::{QueueSettings, QueueUrls, SqsQueue};
 pub use secrets::{AwsSecrets, SecretsSettings};
 pub use settings::{SettingsError, Variables};
 pub use store::{DynamoStore, StoreSettings};

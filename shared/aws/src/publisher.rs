@@ -1,5 +1,5 @@
-//! `Publisher` on SNS: each event as a CloudEvent, with attributes for filter policies; and as a record in the store,
-//! where events are listed.
+//! `Publisher` on SNS: each event as a CloudEvent, with attributes for filter policies; as a record in the store, where events
+//! are listed; and by a message to the notifier, which reads the record.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use aws_sdk_sns::types::MessageAttributeValue;
 use serde_json::{Value, json};
 use yuba_core::event::Event;
 use yuba_core::id::InstallationId;
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_ports::records::put_any;
-use yuba_ports::{PortError, Publisher, Store};
+use yuba_ports::{PortError, Publisher, Queue, Store};
 
 use crate::error::port_error;
 use crate::settings::{Variables, is_fifo, topic_arn};
@@ -31,13 +32,14 @@ impl PublisherSettings {
     }
 }
 
-/// Events into an SNS topic and the store.
+/// Events into the store, to the notifier, and into an SNS topic.
 #[derive(Clone)]
 pub struct SnsPublisher {
     client: Client,
     settings: PublisherSettings,
     installation: InstallationId,
     store: Arc<dyn Store>,
+    queue: Arc<dyn Queue>,
 }
 
 impl SnsPublisher {
@@ -46,9 +48,9 @@ impl SnsPublisher {
         config: &SdkConfig,
         settings: PublisherSettings,
         installation: &InstallationId,
-        store: Arc<dyn Store>,
+        (store, queue): (Arc<dyn Store>, Arc<dyn Queue>),
     ) -> Self {
-        Self { client: Client::new(config), settings, installation: installation.clone(), store }
+        Self { client: Client::new(config), settings, installation: installation.clone(), store, queue }
     }
 }
 
@@ -56,6 +58,9 @@ impl SnsPublisher {
 impl Publisher for SnsPublisher {
     async fn publish(&self, event: &Event) -> Result<(), PortError> {
         self.store.commit(vec![put_any(event)?]).await?;
+        // Not by way of the topic: one that keeps no order cannot feed a FIFO queue.
+        let cause = Cause::Event { stack: event.stack, number: event.number };
+        self.queue.send(vec![Message::new(Wake::Events(event.stack), cause)]).await?;
         let mut request = self
             .client
             .publish()

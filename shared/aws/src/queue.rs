@@ -1,4 +1,4 @@
-//! `Queue` on SQS FIFO queues: one for sources, one for stacks.
+//! `Queue` on SQS FIFO queues: one for sources, one for stacks, one for notices.
 
 use std::collections::HashMap;
 
@@ -36,37 +36,50 @@ const UNWRITTEN: &str = "a message could not be written";
 /// Where the queues are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSettings {
-    /// The URL of the FIFO queue that wakes sources.
-    pub sources: String,
-    /// The URL of the FIFO queue that wakes stacks.
-    pub stacks: String,
-    /// The URL of the FIFO queue of the dead letters of `sources`.
-    pub sources_dead: String,
-    /// The URL of the FIFO queue of the dead letters of `stacks`.
-    pub stacks_dead: String,
+    /// The queue that wakes sources.
+    pub sources: QueueUrls,
+    /// The queue that wakes stacks.
+    pub stacks: QueueUrls,
+    /// The queue that tells of events, and wakes providers of notifications.
+    pub notices: QueueUrls,
+}
+
+/// Where a queue is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueUrls {
+    /// The URL of the FIFO queue.
+    pub work: String,
+    /// The URL of the FIFO queue of its dead letters.
+    pub dead: String,
 }
 
 impl QueueSettings {
-    /// Reads `YUBA_SOURCES_QUEUE_URL` and `YUBA_STACKS_QUEUE_URL`, and the same with `DEAD_QUEUE`.
+    /// Reads `YUBA_SOURCES_QUEUE_URL`, `YUBA_STACKS_QUEUE_URL` and `YUBA_NOTICES_QUEUE_URL`, and the same with
+    /// `DEAD_QUEUE`.
     pub fn read(variables: &mut Variables) -> Option<Self> {
-        let sources = "the URL of the FIFO queue that wakes sources";
-        let stacks = "the URL of the FIFO queue that wakes stacks";
-        let sources = variables.required("YUBA_SOURCES_QUEUE_URL", sources, fifo_queue_url);
-        let stacks = variables.required("YUBA_STACKS_QUEUE_URL", stacks, fifo_queue_url);
-        let dead = "the URL of the FIFO queue of dead letters";
-        let sources_dead = variables.required("YUBA_SOURCES_DEAD_QUEUE_URL", dead, fifo_queue_url);
-        let stacks_dead = variables.required("YUBA_STACKS_DEAD_QUEUE_URL", dead, fifo_queue_url);
-        Some(Self {
-            sources: sources?,
-            stacks: stacks?,
-            sources_dead: sources_dead?,
-            stacks_dead: stacks_dead?,
-        })
+        let mut urls = |queue: QueueName, (work, dead)| {
+            let what = format!("the URL of the FIFO queue of {}", queue.as_str());
+            let work = variables.required(work, &what, fifo_queue_url);
+            let what = format!("the URL of the FIFO queue of dead letters of {}", queue.as_str());
+            let dead = variables.required(dead, &what, fifo_queue_url);
+            Some(QueueUrls { work: work?, dead: dead? })
+        };
+        let sources = urls(QueueName::Sources, ("YUBA_SOURCES_QUEUE_URL", "YUBA_SOURCES_DEAD_QUEUE_URL"));
+        let stacks = urls(QueueName::Stacks, ("YUBA_STACKS_QUEUE_URL", "YUBA_STACKS_DEAD_QUEUE_URL"));
+        let notices = urls(QueueName::Notices, ("YUBA_NOTICES_QUEUE_URL", "YUBA_NOTICES_DEAD_QUEUE_URL"));
+        Some(Self { sources: sources?, stacks: stacks?, notices: notices? })
+    }
+
+    fn of(&self, queue: QueueName) -> &QueueUrls {
+        match queue {
+            QueueName::Sources => &self.sources,
+            QueueName::Stacks => &self.stacks,
+            QueueName::Notices => &self.notices,
+        }
     }
 }
 
-/// Messages in SQS FIFO queues; what is sent to the queue of notices is dropped. How long a received message is hidden is
-/// the queue's own setting.
+/// Messages in SQS FIFO queues. How long a received message is hidden is the queue's own setting.
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
     client: Client,
@@ -79,35 +92,42 @@ impl SqsQueue {
         Self { client: Client::new(config), settings }
     }
 
-    /// Where a queue is. There is none of notices on AWS yet.
-    fn url(&self, queue: QueueName) -> Result<&str, PortError> {
-        match queue {
-            QueueName::Sources => Ok(&self.settings.sources),
-            QueueName::Stacks => Ok(&self.settings.stacks),
-            QueueName::Notices => Err(PortError::permanent("nothing is told to providers on AWS yet")),
-        }
-    }
-
-    fn dead(&self, queue: QueueName) -> Result<DeadLetters<'_>, PortError> {
-        let work = self.url(queue)?;
-        let dead = match queue {
-            QueueName::Sources => &self.settings.sources_dead,
-            QueueName::Stacks | QueueName::Notices => &self.settings.stacks_dead,
-        };
-        Ok(DeadLetters { client: &self.client, dead, work })
+    fn dead(&self, queue: QueueName) -> DeadLetters<'_> {
+        let QueueUrls { work, dead } = self.settings.of(queue);
+        DeadLetters { client: &self.client, dead, work }
     }
 
     /// Hides a message for so long; whether the receipt is still the message's.
-    async fn hide(&self, received: &Received, span: Span) -> Result<bool, PortError> {
-        let queue = QueueName::of(&received.message);
+    pub(crate) async fn hide(&self, queue: QueueName, receipt: &str, span: Span) -> Result<bool, PortError> {
         let hidden = span.min(LONGEST_HIDDEN).0.max(0).unsigned_abs().div_ceil(1000);
         let request = self
             .client
             .change_message_visibility()
-            .queue_url(self.url(queue)?)
-            .receipt_handle(&received.receipt)
+            .queue_url(&self.settings.of(queue).work)
+            .receipt_handle(receipt)
             .visibility_timeout(i32::try_from(hidden).unwrap_or(i32::MAX));
         current(request.send().await, "releasing a message")
+    }
+
+    /// Deletes a message; a receipt that is no longer the message's does nothing.
+    pub(crate) async fn delete(&self, queue: QueueName, receipt: &str) -> Result<(), PortError> {
+        let request = self.client.delete_message().queue_url(&self.settings.of(queue).work);
+        let request = request.receipt_handle(receipt);
+        current(request.send().await, "acknowledging a message").map(drop)
+    }
+
+    /// Makes a message a dead letter, whether or not this version can read its body.
+    pub(crate) async fn bury(
+        &self,
+        queue: QueueName,
+        (body, group, receipt): (String, &str, &str),
+        why: &str,
+    ) -> Result<(), PortError> {
+        if !self.hide(queue, receipt, TO_SET_ASIDE).await? {
+            return Ok(());
+        }
+        self.dead(queue).add((body, group, receipt), why).await?;
+        self.delete(queue, receipt).await
     }
 
     async fn send_batch(&self, queue: QueueName, messages: &[Message]) -> Result<(), PortError> {
@@ -115,7 +135,7 @@ impl SqsQueue {
         let request = self
             .client
             .send_message_batch()
-            .queue_url(self.url(queue)?)
+            .queue_url(&self.settings.of(queue).work)
             .set_entries(Some(entries.collect::<Result<_, _>>()?));
         let what = || format!("sending {} messages to the queue of {}", messages.len(), queue.as_str());
         let answer = request.send().await.map_err(|error| port_error(what(), error))?;
@@ -138,7 +158,7 @@ impl SqsQueue {
         let answer = self
             .client
             .receive_message()
-            .queue_url(self.url(queue)?)
+            .queue_url(&self.settings.of(queue).work)
             .max_number_of_messages(i32::try_from(most.clamp(1, MOST_ENTRIES)).unwrap_or(1))
             .wait_time_seconds(i32::try_from(seconds).unwrap_or(0))
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
@@ -154,7 +174,7 @@ impl SqsQueue {
 #[async_trait]
 impl Queue for SqsQueue {
     async fn send(&self, messages: Vec<Message>) -> Result<(), PortError> {
-        for queue in [QueueName::Sources, QueueName::Stacks] {
+        for queue in QueueName::ALL {
             let own: Vec<Message> =
                 messages.iter().filter(|message| QueueName::of(message) == queue).cloned().collect();
             for batch in own.chunks(MOST_ENTRIES) {
@@ -176,33 +196,24 @@ impl Queue for SqsQueue {
     }
 
     async fn ack(&self, received: &Received) -> Result<(), PortError> {
-        let queue = QueueName::of(&received.message);
-        let request =
-            self.client.delete_message().queue_url(self.url(queue)?).receipt_handle(&received.receipt);
-        current(request.send().await, "acknowledging a message").map(drop)
+        self.delete(QueueName::of(&received.message), &received.receipt).await
     }
 
     async fn release(&self, received: &Received, after: Span) -> Result<(), PortError> {
-        self.hide(received, after).await.map(drop)
+        self.hide(QueueName::of(&received.message), &received.receipt, after).await.map(drop)
     }
 
-    /// On AWS queues do this themselves, after a message was received ten times.
     async fn set_aside(&self, received: &Received, why: &str) -> Result<(), PortError> {
-        if !self.hide(received, TO_SET_ASIDE).await? {
-            return Ok(());
-        }
-        let (body, group) = (body(&received.message)?, received.message.group());
-        let dead = self.dead(QueueName::of(&received.message))?;
-        dead.add((body, &group, &received.receipt), why).await?;
-        self.ack(received).await
+        let (queue, group) = (QueueName::of(&received.message), received.message.group());
+        self.bury(queue, (body(&received.message)?, &group, &received.receipt), why).await
     }
 
     async fn dead_letters(&self, queue: QueueName, most: usize) -> Result<Vec<DeadLetter>, PortError> {
-        self.dead(queue)?.list(most).await
+        self.dead(queue).list(most).await
     }
 
     async fn redrive(&self, queue: QueueName, most: usize) -> Result<usize, PortError> {
-        self.dead(queue)?.redrive(most).await
+        self.dead(queue).redrive(most).await
     }
 }
 

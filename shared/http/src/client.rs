@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,6 +26,19 @@ pub enum PrivateAddresses {
     Refused,
     /// They may: for installations whose receivers lie beside them.
     Allowed,
+}
+
+/// Written `refused` or `allowed`.
+impl FromStr for PrivateAddresses {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "refused" => Ok(Self::Refused),
+            "allowed" => Ok(Self::Allowed),
+            other => Err(format!("`{other}` is neither `refused` nor `allowed`")),
+        }
+    }
 }
 
 /// Requests over the network.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod again;
 pub mod around;
 mod blobs;
 pub mod bots;
@@ -8,6 +9,7 @@ mod clock;
 pub mod contract;
 mod credentials;
 mod error;
+pub mod explained;
 mod http;
 mod launcher;
 pub mod memory;
@@ -19,6 +21,7 @@ pub mod records;
 mod secrets;
 mod store;
 
+pub use again::Next;
 pub use blobs::{Blobs, PutMode, PutOutcome, check_key};
 pub use clock::{Clock, Ids};
 pub use credentials::{Assumed, Credentials, RoleSession};

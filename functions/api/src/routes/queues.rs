@@ -13,7 +13,7 @@ use crate::wire::{DeadLetterItem, List, ProblemBody, Redriven};
 /// How many are sent again at once: in less time than a request may take.
 const MOST_REDRIVEN: usize = 1_000;
 
-/// Lists dead letters of `stacks` or `sources`, the oldest first, at most 100. Of those for one stack or source some may be left out
+/// Lists dead letters of `stacks`, `sources` or `notices`, the oldest first, at most 100. Of those in one group some may be left out
 /// as long as others lie there.
 #[utoipa::path(get, path = "/api/v1/queues/{queue}/dead-letters", tag = "installation",
     params(("queue" = String, Path)),
@@ -26,7 +26,7 @@ pub(crate) async fn list(
     Ok(Json(List { items: letters.into_iter().map(item).collect(), next: None }))
 }
 
-/// Sends dead letters of `stacks` or `sources` again. Whether they can be handled now shows later.
+/// Sends dead letters of `stacks`, `sources` or `notices` again. Whether they can be handled now shows later.
 #[utoipa::path(post, path = "/api/v1/queues/{queue}/redrive", tag = "installation",
     params(("queue" = String, Path)),
     responses((status = 202, body = Redriven), (status = 404, body = ProblemBody)))]

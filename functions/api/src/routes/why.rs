@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use yuba_core::why::Why;
@@ -24,7 +25,8 @@ pub(crate) struct WhyParams {
 /// Says why a stack was planned, or what a revision changed for it, whether or not it was planned.
 #[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}/why", tag = "stacks",
     params(("namespace" = String, Path), ("name" = String, Path), WhyParams),
-    responses((status = 200, body = WhyView), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = WhyView), (status = 404, body = ProblemBody),
+        (status = 501, body = ProblemBody)))]
 pub(crate) async fn show(
     State(api): State<Api>,
     Path(name): Path<(String, String)>,
@@ -34,6 +36,7 @@ pub(crate) async fn show(
     match why {
         Ok(why) => Ok(Json(view(&why))),
         Err(Unexplained::Unknown(what)) => Err(Problem::not_found(what)),
+        Err(Unexplained::NotHere(what)) => Err(Problem::told(StatusCode::NOT_IMPLEMENTED, what)),
         Err(Unexplained::Port(error)) => Err(error.into()),
     }
 }

@@ -12,7 +12,7 @@ pub struct DeadLetterItem {
     pub group: String,
     /// Since when it is a dead letter.
     pub since: String,
-    /// Why it could not be handled; absent where AWS set it aside: then the function's log has it.
+    /// Why it could not be handled; absent where AWS moved it, as what ended its function does not tell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
     /// What was sent.

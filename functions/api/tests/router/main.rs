@@ -8,6 +8,7 @@ mod manifests;
 mod plans;
 mod providers;
 mod queues;
+mod recorded;
 mod requests;
 mod secrets;
 mod streams;

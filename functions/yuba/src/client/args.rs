@@ -310,6 +310,8 @@ pub(crate) enum QueueArg {
     Stacks,
     /// What wakes sources and places of manifests.
     Sources,
+    /// What tells people and programs.
+    Notices,
 }
 
 impl QueueArg {
@@ -318,6 +320,7 @@ impl QueueArg {
         match self {
             Self::Stacks => "stacks",
             Self::Sources => "sources",
+            Self::Notices => "notices",
         }
     }
 }

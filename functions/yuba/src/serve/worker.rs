@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tracing::Instrument;
 use yuba_core::message::Message;
 use yuba_core::time::Span;
-use yuba_ports::{PortError, Ports, QueueName, Received, Remedy, chain};
+use yuba_ports::{Next, PortError, Ports, QueueName, Received, chain};
 
 use super::stopping::Stopping;
 
@@ -21,10 +21,6 @@ pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<(), PortError>> + 
 const WAIT: Span = Span::minutes(1);
 /// How long handling messages may take; less than the queue hides it for.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// How often a message is handled whose handler says that trying again cannot help. Then it becomes a dead letter, so that it
-/// does not hold up all later ones of its group.
-const MOST_RECEIVES: u32 = 8;
-
 /// Receives at most `most` messages of one group and has them handled together, until the server is asked to stop; those
 /// under way are finished.
 pub(crate) async fn work(ports: Ports, queue: QueueName, most: usize, handler: Handler, stopping: Stopping) {
@@ -93,27 +89,17 @@ async fn give_back_or_set_aside(
     error: &PortError,
 ) -> Result<(), PortError> {
     let (message, times) = (&received.message, received.receives);
-    let hopeless = error.remedy == Remedy::Permanent && times >= MOST_RECEIVES;
-    if hopeless {
-        let (queue, why) = (QueueName::of(message).as_str(), chain(error));
-        tracing::error!(
-            ?message,
-            times,
-            error = why,
-            "a message cannot be handled: `yuba queue list {queue}` has it"
-        );
-        return ports.queue.set_aside(received, &why).await;
+    if let Next::Again(pause) = Next::after_failure(error.remedy, times) {
+        return ports.queue.release(received, pause).await;
     }
-    ports.queue.release(received, pause(error.remedy, times)).await
-}
-
-/// How long a message rests before it comes again: doubling from a second to a minute, but as long as the error asks.
-fn pause(remedy: Remedy, receives: u32) -> Span {
-    let doubling = Span::seconds(1_i64 << (receives.clamp(1, 7) - 1)).min(Span::minutes(1));
-    match remedy {
-        Remedy::Wait(span) => span.max(Span::seconds(1)),
-        Remedy::Permanent | Remedy::Transient => doubling,
-    }
+    let (queue, why) = (QueueName::of(message).as_str(), chain(error));
+    tracing::error!(
+        ?message,
+        times,
+        error = why,
+        "a message cannot be handled: `yuba queue list {queue}` has it"
+    );
+    ports.queue.set_aside(received, &why).await
 }
 
 #[cfg(test)]
@@ -127,14 +113,6 @@ mod tests {
     use yuba_ports::memory::MemoryWorld;
 
     use super::*;
-
-    #[test]
-    fn a_message_rests_longer_each_time_up_to_a_minute() {
-        let rests: Vec<i64> =
-            [1, 2, 3, 6, 7, 50].map(|receives| pause(Remedy::Transient, receives).0 / 1000).into();
-        assert_eq!(rests, [1, 2, 4, 32, 60, 60]);
-        assert_eq!(pause(Remedy::Wait(Span::minutes(9)), 1), Span::minutes(9));
-    }
 
     /// Three messages of one group, handled together as often as they come; how many came each time.
     async fn handled(error: fn() -> Result<(), PortError>, times: usize) -> (MemoryWorld, Vec<usize>) {

@@ -1,9 +1,16 @@
 //! Batches of messages as Lambda hands them over, and the answer that says which of them come again.
 //!
 //! Messages of one group are handled in their order, as many together as the function takes, groups beside one another.
-//! Messages that fail fail the rest of their group, which come again after them; other groups go on. One that comes again
-//! is handled alone, so that it fails with others once at most. One that cannot be read fails too: it comes again until
-//! the queue moves it to its dead-letter queue. Nothing is ever dropped here.
+//! Messages that fail are given back with the rest of their group, which comes again after them; other groups go on. One
+//! that comes again is handled alone, so that it fails with others once at most. What trying again cannot mend, or what
+//! cannot be read, becomes a dead letter with its reason after as many tries as on one machine, and the rest of its group
+//! goes on: each receipt counts for all that came together, so a queue's own limit would take the neighbours too.
+//!
+//! A handler that ends the process ends it for the whole batch, and nobody is left to say whose fault it was. So a batch
+//! with a message that came often before is handled group by group, the freshest first, and what is done does not come
+//! again whatever becomes of the rest. What ends the process is moved to the dead letters by the queue.
+//!
+//! Nothing is ever dropped here.
 
 use std::collections::HashMap;
 
@@ -13,9 +20,14 @@ use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 use tracing::field::Empty;
 use yuba_core::message::Message;
-use yuba_ports::{PortError, chain};
+use yuba_core::time::Span;
+use yuba_ports::{Next, PortError, Remedy, chain};
 
+use super::work::Settle;
 use crate::trace::{TRACEPARENT, TraceContext};
+
+/// After how many receipts a message may be one that ends the process.
+const SUSPECT: u32 = 4;
 
 /// What Lambda hands over.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html>
@@ -31,7 +43,8 @@ pub(super) struct Batch {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
     message_id: String,
-    body: String,
+    pub(super) receipt_handle: String,
+    pub(super) body: String,
     attributes: Attributes,
     #[serde(default)]
     message_attributes: HashMap<String, MessageAttribute>,
@@ -73,9 +86,14 @@ impl Record {
         self.attributes.sent_timestamp.parse().ok()
     }
 
-    /// Whether it came before, and was not handled then.
-    fn came_before(&self) -> bool {
-        self.attributes.approximate_receive_count.parse().is_ok_and(|times: u32| times > 1)
+    /// The group that it belongs to.
+    pub(super) fn group(&self) -> &str {
+        &self.attributes.message_group_id
+    }
+
+    /// How often it came, this time included.
+    fn receives(&self) -> u32 {
+        self.attributes.approximate_receive_count.parse().unwrap_or(1)
     }
 
     /// The trace that it goes on in, or a new one.
@@ -90,25 +108,48 @@ impl Record {
 pub(super) async fn handle_all<F>(
     batch: Batch,
     until: Instant,
-    most: usize,
+    (most, settle): (usize, &impl Settle),
     handle: impl Fn(Vec<Message>) -> F + Copy,
 ) -> Answer
 where
     F: Future<Output = Result<(), PortError>>,
 {
     let groups = groups(batch.records);
-    let handled = groups.iter().map(|group| handle_group(group, until, most, handle));
-    Answer { batch_item_failures: join_all(handled).await.into_iter().flatten().collect() }
+    let times = groups.iter().flatten().map(Record::receives).max().unwrap_or(0);
+    if times < SUSPECT {
+        let handled = groups.iter().map(|group| handle_group(group, until, (most, settle), handle));
+        return Answer { batch_item_failures: join_all(handled).await.into_iter().flatten().collect() };
+    }
+    let mut batch_item_failures = Vec::new();
+    for group in one_by_one(&groups, times) {
+        let failures = handle_group(group, until, (most, settle), handle).await;
+        let is_done = |record: &&Record| failures.iter().all(|it| it.item_identifier != record.message_id);
+        for record in group.iter().filter(is_done) {
+            if let Err(error) = settle.done(record).await {
+                tracing::warn!(error = chain(&error), "that a message is done is told by the batch alone");
+            }
+        }
+        batch_item_failures.extend(failures);
+    }
+    Answer { batch_item_failures }
+}
+
+/// The order of groups that are handled one by one: those that came least often first, and of equals another first each
+/// time.
+fn one_by_one(groups: &[Vec<Record>], times: u32) -> Vec<&[Record]> {
+    let mut order: Vec<&[Record]> = groups.iter().map(Vec::as_slice).collect();
+    let first = usize::try_from(times).unwrap_or(0) % order.len().max(1);
+    order.rotate_left(first);
+    order.sort_by_key(|group| group.first().map(Record::receives));
+    order
 }
 
 /// The messages of each group, in their order.
 fn groups(records: Vec<Record>) -> Vec<Vec<Record>> {
     let mut groups: Vec<Vec<Record>> = Vec::new();
     for record in records {
-        let id = &record.attributes.message_group_id;
-        let is_its = |group: &&mut Vec<Record>| {
-            group.first().is_some_and(|first| first.attributes.message_group_id == *id)
-        };
+        let is_its =
+            |group: &&mut Vec<Record>| group.first().is_some_and(|first| first.group() == record.group());
         match groups.iter_mut().find(is_its) {
             Some(group) => group.push(record),
             None => groups.push(vec![record]),
@@ -117,11 +158,12 @@ fn groups(records: Vec<Record>) -> Vec<Vec<Record>> {
     groups
 }
 
-/// Handles the messages of a group up to the first that fail; those and all after them come again.
+/// Handles the messages of a group up to the first that fail; those and all after them come again, unless the first of them
+/// is to be set aside.
 async fn handle_group<F>(
     group: &[Record],
     until: Instant,
-    most: usize,
+    (most, settle): (usize, &impl Settle),
     handle: impl Fn(Vec<Message>) -> F,
 ) -> Vec<Failure>
 where
@@ -130,31 +172,78 @@ where
     let mut left = group;
     while let Some(first) = left.first() {
         let trace = first.trace();
-        let (id, times) = (&first.message_id, &first.attributes.approximate_receive_count);
+        let (id, times) = (&first.message_id, first.receives());
         let span =
             tracing::info_span!("message", id, times, trace = trace.id(), cause = Empty, together = Empty);
-        let most = if first.came_before() { 1 } else { most };
-        let handled = trace.scope(handle_some(left, most, until, &handle)).instrument(span.clone()).await;
-        match handled {
-            Ok(count) => left = left.get(count..).unwrap_or_default(),
-            Err(why) => {
-                span.in_scope(|| tracing::error!(why = chain(&why), "a message comes again"));
-                break;
+        let most = if times > 1 { 1 } else { most };
+        let settled = async {
+            match handle_some(left, most, until, &handle).await {
+                Ok(count) => Some(count),
+                Err(why) => failed(first, left, &why, settle).await,
             }
-        }
+        };
+        let Some(count) = trace.scope(settled).instrument(span).await else { break };
+        left = left.get(count..).unwrap_or_default();
     }
     left.iter().map(|record| Failure { item_identifier: record.message_id.clone() }).collect()
 }
 
-/// Why a message comes again.
+/// What follows where the first messages of those that are left failed: how many of them do not come again, or none do
+/// where all of them come again.
+async fn failed(first: &Record, left: &[Record], why: &NotDone, settle: &impl Settle) -> Option<usize> {
+    match Next::after_failure(why.remedy(), first.receives()) {
+        Next::Again(pause) => {
+            tracing::error!(why = chain(why), ?pause, "a message comes again");
+            // Where time is up there is none for this; the queue hides them for a while yet.
+            if !matches!(why, NotDone::TimeIsUp) {
+                give_back(left, pause, settle).await;
+            }
+            None
+        }
+        Next::SetAside => set_aside(first, &chain(why), settle).await,
+    }
+}
+
+/// Makes a message a dead letter. Where that fails, it comes again.
+async fn set_aside(record: &Record, why: &str, settle: &impl Settle) -> Option<usize> {
+    if let Err(error) = settle.set_aside(record, why).await {
+        tracing::error!(why, error = chain(&error), "a message cannot become a dead letter, and comes again");
+        return None;
+    }
+    tracing::error!(why, "a message becomes a dead letter");
+    Some(1)
+}
+
+/// Gives messages back: as long as any of them is hidden, none of the group comes. One that cannot be given back comes when
+/// the queue hides it no more.
+async fn give_back(records: &[Record], pause: Span, settle: &impl Settle) {
+    for given in join_all(records.iter().map(|record| settle.give_back(record, pause))).await {
+        if let Err(error) = given {
+            tracing::warn!(error = chain(&error), "a message cannot be given back, and comes later");
+        }
+    }
+}
+
+/// Why a message was not handled.
 #[derive(Debug, thiserror::Error)]
 enum NotDone {
-    #[error("it cannot be read, and comes again until it is a dead letter")]
+    #[error("it cannot be read")]
     Unreadable(#[source] serde_json::Error),
     #[error("it could not be handled")]
     Failed(#[source] PortError),
     #[error("the function's time is up")]
     TimeIsUp,
+}
+
+impl NotDone {
+    /// What may mend it. What this version cannot read, the next one may while they take turns.
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Unreadable(_) => Remedy::Permanent,
+            Self::Failed(error) => error.remedy,
+            Self::TimeIsUp => Remedy::Transient,
+        }
+    }
 }
 
 /// Handles the first messages together, at most `most`, up to one that cannot be read; says how many.
@@ -194,6 +283,26 @@ mod tests {
 
     use super::*;
 
+    /// What was done with messages: `back ID SECONDS`, `aside ID WHY`, `done ID`.
+    #[derive(Default)]
+    struct Settled(Mutex<Vec<String>>);
+
+    #[async_trait::async_trait]
+    impl Settle for Settled {
+        async fn give_back(&self, record: &Record, after: Span) -> Result<(), PortError> {
+            self.0.lock().unwrap().push(format!("back {} {}", record.message_id, after.0 / 1000));
+            Ok(())
+        }
+        async fn set_aside(&self, record: &Record, why: &str) -> Result<(), PortError> {
+            self.0.lock().unwrap().push(format!("aside {} {why}", record.message_id));
+            Ok(())
+        }
+        async fn done(&self, record: &Record) -> Result<(), PortError> {
+            self.0.lock().unwrap().push(format!("done {}", record.message_id));
+            Ok(())
+        }
+    }
+
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     /// As Lambda hands it over, with what is of no use here left out.
@@ -222,15 +331,19 @@ mod tests {
         serde_json::from_value(json!({ "Records": records })).unwrap()
     }
 
-    /// Which messages come again, and whom were woken, where those for `failing` fail and those for `slow` never end.
+    /// Which messages come again, and whom were woken, where those for `failing` fail, those for `never` for good, and those
+    /// for `slow` never end.
     async fn handled(batch: Batch) -> (Vec<String>, Vec<String>) {
-        handled_together(batch, 1).await
+        let (again, woken, _) = handled_together(batch, 1).await;
+        (again, woken)
     }
 
-    /// The same, as many together as that; whoever was woken together stands in one text.
-    async fn handled_together(batch: Batch, most: usize) -> (Vec<String>, Vec<String>) {
-        let woken = Mutex::new(Vec::new());
-        let answer = handle_all(batch, Instant::now() + Duration::from_millis(50), most, |messages| {
+    /// The same, as many together as that; whoever was woken together stands in one text. And what was done beside the
+    /// answer.
+    async fn handled_together(batch: Batch, most: usize) -> (Vec<String>, Vec<String>, Vec<String>) {
+        let (woken, settled) = (Mutex::new(Vec::new()), Settled::default());
+        let until = Instant::now() + Duration::from_millis(50);
+        let answer = handle_all(batch, until, (most, &settled), |messages| {
             let sources = messages.into_iter().map(|message| match message.wake {
                 yuba_core::message::Wake::Source(source) => source.to_string(),
                 other => panic!("{other:?}"),
@@ -240,13 +353,20 @@ mod tests {
             async move {
                 match sources {
                     some if some.contains("failing") => Err(PortError::transient("no")),
+                    some if some.contains("never") => Err(PortError::permanent("never")),
                     some if some.contains("slow") => std::future::pending().await,
                     _ => Ok(()),
                 }
             }
         });
         let again = answer.await.batch_item_failures.into_iter().map(|failure| failure.item_identifier);
-        (again.collect(), woken.into_inner().unwrap())
+        (again.collect(), woken.into_inner().unwrap(), settled.0.into_inner().unwrap())
+    }
+
+    /// A message that came so often.
+    fn came(times: u32, mut record: Value) -> Value {
+        record["attributes"]["ApproximateReceiveCount"] = json!(times.to_string());
+        record
     }
 
     #[tokio::test]
@@ -266,11 +386,7 @@ mod tests {
 
     #[tokio::test]
     async fn messages_of_a_group_are_handled_together_and_what_comes_again_alone() {
-        let again = |id: &str, source: &str| {
-            let mut record = record(id, "a", &wakes(source));
-            record["attributes"]["ApproximateReceiveCount"] = json!("2");
-            record
-        };
+        let again = |id: &str, source: &str| came(2, record(id, "a", &wakes(source)));
         let fresh = |id: &str, source: &str| record(id, "a", &wakes(source));
         let records = [
             again("1", "one"),
@@ -283,7 +399,7 @@ mod tests {
             record("8", "a", "{}"),
             fresh("9", "nine"),
         ];
-        let (comes_again, mut woken) = handled_together(batch(&records), 3).await;
+        let (comes_again, mut woken, _) = handled_together(batch(&records), 3).await;
         assert_eq!(comes_again, ["7", "8", "9"]);
         woken.sort();
         assert_eq!(
@@ -305,6 +421,61 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_fails_is_given_back_with_the_rest_of_its_group_for_a_while() {
+        let records = [
+            came(3, record("1", "a", &wakes("failing"))),
+            came(3, record("2", "a", &wakes("one"))),
+            record("3", "b", "{}"),
+            record("4", "c", &wakes("two")),
+        ];
+        let (again, _, settled) = handled_together(batch(&records), 1).await;
+        assert_eq!(again, ["1", "2", "3"]);
+        assert_eq!(settled, ["back 1 4", "back 2 4", "back 3 1"]);
+    }
+
+    #[tokio::test]
+    async fn poison_is_set_aside_with_its_reason_and_its_neighbours_go_on() {
+        let often = |id, group, body: &str| came(8, record(id, group, body));
+        let records = [
+            often("1", "a", "{}"),
+            often("2", "a", &wakes("one")),
+            often("3", "b", &wakes("never")),
+            often("4", "b", &wakes("failing")),
+            record("5", "c", &wakes("two")),
+        ];
+        let (again, woken, settled) = handled_together(batch(&records), 10).await;
+        assert_eq!(again, ["4"], "what may be mended is never set aside");
+        assert_eq!(woken, ["default/two", "default/one", "default/never", "default/failing"]);
+        let aside = |start: &str| settled.iter().filter(|line| line.starts_with(start)).count();
+        assert_eq!(aside("aside 1 it cannot be read: missing field"), 1, "{settled:?}");
+        assert_eq!(aside("aside 3 it could not be handled: never"), 1, "{settled:?}");
+        assert_eq!(aside("back 4 60"), 1, "{settled:?}");
+    }
+
+    #[tokio::test]
+    async fn what_may_end_the_process_comes_last_and_what_is_done_before_stays_done() {
+        let suspect = |times, id, group, source: &str| came(times, record(id, group, &wakes(source)));
+        let order = async |times| {
+            let records = [
+                suspect(times, "1", "a", "one"),
+                suspect(times, "2", "b", "slow"),
+                suspect(times, "3", "c", "three"),
+                record("4", "d", &wakes("fresh")),
+            ];
+            handled_together(batch(&records), 1).await
+        };
+        let (again, woken, settled) = order(4).await;
+        assert_eq!(woken, ["default/fresh", "default/one", "default/slow"], "nobody else is begun meanwhile");
+        assert_eq!(
+            (again, settled),
+            (vec!["2".to_owned(), "3".to_owned()], ["done 4", "done 1"].map(str::to_owned).to_vec())
+        );
+        let (again, woken, settled) = order(6).await;
+        assert_eq!(woken, ["default/fresh", "default/three", "default/one", "default/slow"]);
+        assert_eq!((again, settled.len()), (vec!["2".to_owned()], 3));
+    }
+
+    #[tokio::test]
     async fn what_is_not_done_in_time_comes_again() {
         let records = [
             record("1", "a", &wakes("slow")),
@@ -317,7 +488,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_without_messages_is_answered() {
         let empty: Batch = serde_json::from_value(json!({})).unwrap();
-        let answer = handle_all(empty, Instant::now(), 1, |_| async { Ok(()) }).await;
+        let answer = handle_all(empty, Instant::now(), (1, &Settled::default()), |_| async { Ok(()) }).await;
         assert_eq!(serde_json::to_value(answer).unwrap(), json!({ "batchItemFailures": [] }));
     }
 

@@ -17,6 +17,7 @@ mod secret;
 mod serve;
 mod stopped;
 mod time_left;
+mod work;
 
 use std::collections::BTreeMap;
 use std::error::Error as StdError;
@@ -34,6 +35,7 @@ pub use schedule::schedule;
 pub use secret::OwnSecret;
 pub use serve::messages;
 pub use stopped::http_and_stopped;
+pub use work::Work;
 
 /// What Lambda tells each function: where calls are fetched and answered.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use aws_config::SdkConfig;
 use secrecy::SecretString;
-use yuba_ports::{Blobs, Clock, Credentials, Launcher, PortError, Ports, Publisher, Secrets, Store};
+use yuba_ports::{
+    Blobs, Clock, Credentials, Launcher, PortError, Ports, Publisher, Queue, QueueName, Secrets, Store,
+};
 
 use super::clock::{RandomIds, SystemClock};
 use super::not_opened::NotOpened;
 use super::secret::OwnSecret;
+use super::work::Work;
 use crate::{
     AwsSecrets, BlobsSettings, CredentialsSettings, DynamoStore, EcsLauncher, LauncherSettings,
     PublisherSettings, QueueSettings, S3Blobs, SecretsSettings, SnsPublisher, SqsQueue, StoreSettings,
@@ -69,6 +72,19 @@ impl PortsSettings {
 
     /// Opens them. But for the key, which is read, nothing is asked of AWS yet.
     pub async fn open(self, config: &SdkConfig) -> Result<Ports, PortError> {
+        let queue = SqsQueue::new(config, self.queue.clone());
+        self.open_with(config, queue).await
+    }
+
+    /// Opens them for a function that is fed by a queue.
+    pub async fn open_for(self, config: &SdkConfig, name: QueueName) -> Result<(Ports, Work), PortError> {
+        let queue = SqsQueue::new(config, self.queue.clone());
+        let ports = self.open_with(config, queue.clone()).await?;
+        Ok((ports, Work { queue, name }))
+    }
+
+    async fn open_with(self, config: &SdkConfig, queue: SqsQueue) -> Result<Ports, PortError> {
+        let queue: Arc<dyn Queue> = Arc::new(queue);
         let installation = self.store.installation.clone();
         let store: Arc<dyn Store> = Arc::new(DynamoStore::new(config, &self.store));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -81,12 +97,13 @@ impl PortsSettings {
         let launcher = self
             .launcher
             .map(|it| EcsLauncher::new(config, it, &installation, (Arc::clone(&store), Arc::clone(&clock))));
+        let listed_and_told = (Arc::clone(&store), Arc::clone(&queue));
         let publisher =
-            self.publisher.map(|it| SnsPublisher::new(config, it, &installation, Arc::clone(&store)));
+            self.publisher.map(|it| SnsPublisher::new(config, it, &installation, listed_and_told));
         let secrets = self.secrets.map(|it| AwsSecrets::new(config, it));
         let credentials = self.credentials.map(|it| StsCredentials::new(config, it));
         Ok(Ports {
-            queue: Arc::new(SqsQueue::new(config, self.queue)),
+            queue,
             blobs: blobs.map_or_else(|| Arc::new(NotOpened) as Arc<dyn Blobs>, |it| Arc::new(it)),
             launcher: launcher.map_or_else(|| Arc::new(NotOpened) as Arc<dyn Launcher>, |it| Arc::new(it)),
             publisher: publisher.map_or_else(|| Arc::new(NotOpened) as Arc<dyn Publisher>, |it| Arc::new(it)),
@@ -119,9 +136,11 @@ mod tests {
         let every = [
             "YUBA_INSTALLATION",
             "YUBA_SOURCES_QUEUE_URL",
-            "YUBA_STACKS_QUEUE_URL",
             "YUBA_SOURCES_DEAD_QUEUE_URL",
+            "YUBA_STACKS_QUEUE_URL",
             "YUBA_STACKS_DEAD_QUEUE_URL",
+            "YUBA_NOTICES_QUEUE_URL",
+            "YUBA_NOTICES_DEAD_QUEUE_URL",
         ];
         assert_eq!(problems(&[]), every);
         let own = ["YUBA_BUCKET", "YUBA_TOPIC_ARN", "YUBA_TASK_KEY"];

@@ -13,11 +13,12 @@ use super::batch::{Batch, Record, handle_all};
 use super::clock::SystemClock;
 use super::metrics::{Metric, Metrics};
 use super::time_left::until;
+use super::work::Work;
 
 /// Has messages of a queue handled until the environment is taken away, at most `most` of one group together; those that
-/// fail come again.
+/// fail come again, and those that trying again cannot help become dead letters.
 pub async fn messages<F>(
-    metrics: &Metrics,
+    (work, metrics): (&Work, &Metrics),
     most: usize,
     handle: impl Fn(Vec<Message>) -> F + Copy,
 ) -> Result<(), Error>
@@ -26,7 +27,7 @@ where
 {
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Batch>| {
         metrics.put(&queue_age(&event.payload, SystemClock.now()));
-        Ok::<_, Infallible>(handle_all(event.payload, until(&event.context), most, handle).await)
+        Ok::<_, Infallible>(handle_all(event.payload, until(&event.context), (most, work), handle).await)
     }))
     .await
 }

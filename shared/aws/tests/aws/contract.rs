@@ -1,6 +1,8 @@
 //! One suite for each port, the same that every other implementation is held to.
 
-use yuba_aws::{AwsSecrets, BlobsSettings, DynamoStore, QueueSettings, S3Blobs, SecretsSettings, SqsQueue};
+use yuba_aws::{
+    AwsSecrets, BlobsSettings, DynamoStore, QueueSettings, QueueUrls, S3Blobs, SecretsSettings, SqsQueue,
+};
 use yuba_core::time::Span;
 use yuba_ports::contract::{self, QueueFixture};
 
@@ -25,12 +27,8 @@ async fn the_queue_keeps_its_contract() {
             let queue = client.create_queue().queue_name(format!("{}.fifo", fresh_name()));
             queue.attributes(fifo, "true").send().await.unwrap().queue_url.unwrap()
         };
-        let settings = QueueSettings {
-            sources: make().await,
-            stacks: make().await,
-            sources_dead: make().await,
-            stacks_dead: make().await,
-        };
+        let urls = async || QueueUrls { work: make().await, dead: make().await };
+        let settings = QueueSettings { sources: urls().await, stacks: urls().await, notices: urls().await };
         let queue = SqsQueue::new(&config, settings);
         // What SQS takes where a queue says nothing else.
         QueueFixture {

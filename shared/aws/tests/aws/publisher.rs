@@ -9,9 +9,11 @@ use ulid::Ulid;
 use yuba_aws::{DynamoStore, PublisherSettings, SnsPublisher};
 use yuba_core::event::{Event, EventKind};
 use yuba_core::id::{StackId, StackName};
+use yuba_core::message::Cause;
 use yuba_core::record::Key;
-use yuba_core::time::Timestamp;
-use yuba_ports::{Publisher, Store};
+use yuba_core::time::{Span, Timestamp};
+use yuba_ports::memory::MemoryWorld;
+use yuba_ports::{Publisher, Queue, QueueName, Store};
 
 use crate::emulator::{emulator, fresh_name};
 use crate::store::{create_table, fresh_settings};
@@ -57,7 +59,9 @@ async fn an_event_reaches_whom_its_attributes_concern_once_and_in_order() {
     create_table(&config, &settings.table).await;
     let store: Arc<dyn Store> = Arc::new(DynamoStore::new(&config, &settings));
     let ((topic, url), installation) = (topic(&config).await, settings.installation);
-    let publisher = SnsPublisher::new(&config, PublisherSettings { topic }, &installation, store.clone());
+    let world = MemoryWorld::new();
+    let ports = (store.clone(), world.ports().queue);
+    let publisher = SnsPublisher::new(&config, PublisherSettings { topic }, &installation, ports);
     for event in [
         event(1, EventKind::RunFailed),
         event(1, EventKind::RunFailed),
@@ -72,4 +76,12 @@ async fn an_event_reaches_whom_its_attributes_concern_once_and_in_order() {
     assert_eq!(events[0]["type"], "dev.yuba.run.failed");
     let stored = store.get(&Key::event(StackId(Ulid::from_parts(1, 1)), 2)).await.unwrap();
     assert_eq!(stored.unwrap().body["message"], "a fact");
+    let told = world.queue.receive(QueueName::Notices, 10, Span::ZERO).await.unwrap();
+    let told: Vec<Cause> = told.into_iter().map(|received| received.message.cause).collect();
+    let stack = StackId(Ulid::from_parts(1, 1));
+    assert_eq!(
+        told,
+        [1, 2, 3].map(|number| Cause::Event { stack, number }),
+        "the notifier is woken for each"
+    );
 }

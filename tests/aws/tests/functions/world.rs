@@ -6,15 +6,18 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{Credentials, Region};
+use aws_sdk_sqs::types::QueueAttributeName;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use yuba_aws::{DynamoStore, EcsLauncher, LauncherSettings, StoreSettings, Variables};
+use yuba_aws::{
+    BlobsSettings, DynamoStore, EcsLauncher, LauncherSettings, S3Blobs, StoreSettings, Variables,
+};
 use yuba_core::id::AttemptId;
 use yuba_core::record::Index;
 use yuba_core::run::Run;
@@ -27,7 +30,8 @@ use yuba_ports::{Launcher, Order, Query, TaskStatus};
 pub(crate) const KEY: &str = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk";
 pub(crate) const TOKEN: &str = "tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt";
 pub(crate) const WEBHOOK_SECRET: &str = "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww";
-/// What is no message.
+pub(crate) const SLACK_SECRET: &str = "ssssssssssssssssssssssssssssssss";
+/// What is no message; `deploy.py` sends it.
 pub(crate) const POISON: &str = "what is no message";
 
 /// How long anything may take, on a machine that does much else.
@@ -52,10 +56,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Starts an emulator, and deploys the functions on it.
-    pub(crate) async fn deploy() -> Self {
+    /// Starts an emulator, and deploys the functions on it, for a stack with a line of its spec and other manifests.
+    pub(crate) async fn deploy(stack: &str, others: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let repository = repository(directory.path());
+        let repository = repository(directory.path(), stack, others);
         let (emulator, endpoint) = emulator(directory.path());
         let manifests = format!("{repository}@main//flux");
         let script = root().join("tests/aws/deploy.py");
@@ -101,6 +105,51 @@ impl World {
         self.http.request(method, format!("{}{path}", self.endpoint)).header("host", host)
     }
 
+    pub(crate) async fn put(&self, function: &str, path: &str, token: &str, body: &Value) -> (u16, String) {
+        answer(self.request(function, path, reqwest::Method::PUT).bearer_auth(token).json(body)).await
+    }
+
+    /// Posts a payload as Slack does, signed with this secret.
+    #[expect(clippy::disallowed_methods, reason = "Slack signs by the clock")]
+    pub(crate) async fn slack_sends(&self, secret: &str, payload: &Value) -> (u16, String) {
+        let mut body = form_urlencoded::Serializer::new(String::new());
+        let body = body.append_pair("payload", &payload.to_string()).finish();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().to_string();
+        let signature = yuba_slack::sign(&secret.into(), &now, body.as_bytes()).unwrap();
+        let request = self.request("slack", "/slack/interactive", reqwest::Method::POST);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let request = request.header("x-slack-request-timestamp", now).header("x-slack-signature", signature);
+        answer(request.body(body)).await
+    }
+
+    /// A queue that is told of events of a type by the topic.
+    pub(crate) async fn subscribe(&self, kind: &str) -> String {
+        let (sns, sqs) = (aws_sdk_sns::Client::new(&self.config), Client::new(&self.config));
+        let url = sqs.create_queue().queue_name("subscriber").send().await.unwrap().queue_url.unwrap();
+        let arn = sqs.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::QueueArn);
+        let arn = arn.send().await.unwrap().attributes.unwrap()[&QueueAttributeName::QueueArn].clone();
+        let request = sns.subscribe().topic_arn(&self.deployed.settings["YUBA_TOPIC_ARN"]);
+        let request = request.protocol("sqs").endpoint(arn).attributes("RawMessageDelivery", "true");
+        let filter = json!({ "type": [kind] }).to_string();
+        request.attributes("FilterPolicy", filter).send().await.unwrap();
+        url
+    }
+
+    /// The next event of a queue that the topic tells.
+    pub(crate) async fn event(&self, url: &str) -> Option<Value> {
+        let received = Client::new(&self.config).receive_message().queue_url(url).send().await.unwrap();
+        let message = received.messages.unwrap_or_default().pop()?;
+        serde_json::from_str(&message.body.unwrap()).ok()
+    }
+
+    /// Where the functions keep objects.
+    pub(crate) fn blobs(&self) -> S3Blobs {
+        let mut variables = Variables::new(self.deployed.settings.clone());
+        let settings = BlobsSettings::read(&mut variables).zip(StoreSettings::read(&mut variables));
+        let (settings, store) = variables.finish(settings).unwrap();
+        S3Blobs::new(&self.config, settings, &store.installation)
+    }
+
     /// The attempt whose task the orchestrator had run, once it has.
     pub(crate) async fn task(&self) -> Option<AttemptId> {
         let query = Query::Index {
@@ -132,19 +181,14 @@ impl World {
         EcsLauncher::new(&self.config, settings, &store.installation, (records, clock))
     }
 
-    /// Sends the orchestrator what it cannot read.
-    pub(crate) async fn poison(&self) {
-        let queue = &self.deployed.settings["YUBA_STACKS_QUEUE_URL"];
-        let send = Client::new(&self.config).send_message().queue_url(queue).message_body(POISON);
-        send.message_group_id("poison").message_deduplication_id("1").send().await.unwrap();
-    }
-
-    /// The first of the dead letters for stacks, as the API lists them.
-    pub(crate) async fn dead_letter(&self) -> Option<String> {
+    /// The dead letters for stacks, as the API lists them: what each is, and why it is one.
+    pub(crate) async fn dead_letters(&self) -> Vec<(String, String)> {
         let (status, listed) = self.get("api", "/api/v1/queues/stacks/dead-letters", TOKEN).await;
         assert_eq!(status, 200, "{listed}");
         let listed: Value = serde_json::from_str(&listed).unwrap();
-        listed["items"][0]["message"].as_str().map(str::to_owned)
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let items = listed["items"].as_array().unwrap().iter();
+        items.map(|item| (text(&item["message"]), text(&item["why"]))).collect()
     }
 
     /// Looks again and again until there is something.
@@ -166,7 +210,7 @@ async fn answer(request: reqwest::RequestBuilder) -> (u16, String) {
 }
 
 /// A repository with a source and a stack; its URL.
-fn repository(directory: &Path) -> String {
+fn repository(directory: &Path, stack: &str, others: &str) -> String {
     let place = directory.join("infra");
     let url = format!("file://{}", place.display());
     let manifests = format!(
@@ -181,9 +225,9 @@ metadata: {{name: net, namespace: default}}
 spec:
   path: ./net
   interval: 1h
-  approvePlan: auto
+  {stack}
   sourceRef: {{kind: GitRepository, name: infra}}
-"
+{others}"
     );
     for (path, text) in
         [("flux/all.yaml", manifests.as_str()), ("net/main.tf", "output \"one\" { value = 1 }\n")]

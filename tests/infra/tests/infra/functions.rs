@@ -12,8 +12,10 @@ const STORE: &[&str] = &["YUBA_INSTALLATION", "YUBA_TABLE"];
 const QUEUE: &[&str] = &[
     "YUBA_SOURCES_QUEUE_URL",
     "YUBA_STACKS_QUEUE_URL",
+    "YUBA_NOTICES_QUEUE_URL",
     "YUBA_SOURCES_DEAD_QUEUE_URL",
     "YUBA_STACKS_DEAD_QUEUE_URL",
+    "YUBA_NOTICES_DEAD_QUEUE_URL",
 ];
 const BLOBS: &[&str] = &["YUBA_BUCKET", "YUBA_KMS_KEY"];
 const SECRETS: &[&str] = &["YUBA_SECRETS_PREFIX", "YUBA_CONFIG_MAPS_PREFIX", "YUBA_KMS_KEY"];
@@ -33,6 +35,8 @@ const MANIFESTS: &[&str] = &["YUBA_MANIFESTS"];
 const KEY: &[&str] = &["YUBA_TASK_KEY"];
 const OBJECTS: &[&str] = &["YUBA_OBJECTS_ROLE"];
 const WEBHOOKS: &[&str] = &["YUBA_WEBHOOK_SECRETS"];
+const SLACK: &[&str] = &["YUBA_SLACK_SIGNING_SECRETS"];
+const NOTICES: &[&str] = &["YUBA_WEB_URL", "YUBA_SLACK_BUTTONS"];
 const TOKEN: &[&str] = &["YUBA_API_TOKEN"];
 /// What may be set, and is not in the examples, or not in Lambda functions at all (the token's file).
 const NOT_SET: &[&str] = &[
@@ -45,13 +49,15 @@ const NOT_SET: &[&str] = &[
 ];
 
 /// The ports that each function uses, as their settings.
-const SETTINGS: [(&str, &[&[&str]]); 6] = [
+const SETTINGS: [(&str, &[&[&str]]); 8] = [
     ("webhook", &[STORE, QUEUE, MANIFESTS, WEBHOOKS]),
     ("scheduler", &[STORE, QUEUE, MANIFESTS]),
     ("source", &[STORE, QUEUE, BLOBS, SECRETS, MANIFESTS]),
     ("orchestrator", &[STORE, QUEUE, BLOBS, SECRETS, PUBLISHER, LAUNCHER, KEY]),
     ("tasks", &[STORE, QUEUE, BLOBS, SECRETS, CREDENTIALS, KEY, OBJECTS]),
     ("api", &[STORE, QUEUE, BLOBS, SECRETS, TOKEN]),
+    ("slack", &[STORE, QUEUE, SECRETS, SLACK]),
+    ("notifier", &[STORE, QUEUE, BLOBS, SECRETS, NOTICES]),
 ];
 
 #[test]
@@ -111,13 +117,13 @@ fn plans_run_on_spot_where_it_is_asked_for() {
 #[test]
 fn queues_wake_their_functions_message_by_message() {
     for plan in plans() {
-        for name in ["source", "orchestrator"] {
+        for name in ["source", "orchestrator", "notifier"] {
             let mapping = &plan.one(&format!("aws_lambda_event_source_mapping.{name}")).values;
             assert_eq!(mapping["function_response_types"], json!(["ReportBatchItemFailures"]), "{name}");
             assert!(mapping["scaling_config"][0]["maximum_concurrency"].as_u64() >= Some(2), "{name}");
             assert_eq!(mapping["function_name"], format!("yuba-{}-{name}", plan.installation));
         }
-        assert_eq!(plan.all("aws_lambda_event_source_mapping").count(), 2);
+        assert_eq!(plan.all("aws_lambda_event_source_mapping").count(), 3);
     }
 }
 
@@ -152,7 +158,7 @@ fn only_what_the_internet_calls_has_a_url_and_is_called_through_it_alone() {
                 .resources
                 .iter()
                 .any(|it| it.address == format!("module.yuba.aws_lambda_function_url.{name}"));
-            assert_eq!(has_url, ["webhook", "tasks", "api"].contains(&name), "{name}");
+            assert_eq!(has_url, ["webhook", "tasks", "api", "slack"].contains(&name), "{name}");
         }
     }
 }
@@ -164,7 +170,7 @@ fn what_waits_fails_or_is_throttled_is_alarming() {
             plan.all("aws_cloudwatch_metric_alarm").map(|alarm| alarm.text("alarm_name")).collect();
         let of_functions =
             FUNCTIONS.iter().flat_map(|name| [format!("{name}-errors"), format!("{name}-throttles")]);
-        let of_queues = ["sources", "stacks"]
+        let of_queues = ["sources", "stacks", "notices"]
             .iter()
             .flat_map(|queue| [format!("{queue}-dead-letters"), format!("{queue}-oldest-message")]);
         let others =

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-pub(crate) const FUNCTIONS: [&str; 6] = ["webhook", "scheduler", "source", "orchestrator", "tasks", "api"];
+pub(crate) const FUNCTIONS: [&str; 8] =
+    ["webhook", "scheduler", "source", "orchestrator", "tasks", "api", "slack", "notifier"];
 
 /// The repository of the source function's image.
 const SOURCE: &str = "444455556666.dkr.ecr.eu-central-1.amazonaws.com/yuba/source";

@@ -45,7 +45,7 @@ const PUBLISH: &[&str] = &["sns:Publish"];
 const ASSUME: &[&str] = &["sts:AssumeRole", "sts:TagSession"];
 
 /// What each function's role may do, and no more.
-const RIGHTS: [(&str, &[&[&str]]); 6] = [
+const RIGHTS: [(&str, &[&[&str]]); 8] = [
     ("webhook", &[LOG, RECORDS, SEND, SYSTEM_SECRET]),
     ("scheduler", &[LOG, RECORDS, DELETE_RECORDS, SEND]),
     (
@@ -93,6 +93,8 @@ const RIGHTS: [(&str, &[&[&str]]); 6] = [
             LIST_SECRETS,
         ],
     ),
+    ("slack", &[LOG, RECORDS, SEND, READ_SECRETS]),
+    ("notifier", &[LOG, RECORDS, DELETE_RECORDS, RECEIVE, SEND, READ_OBJECTS, READ_SECRETS]),
 ];
 
 /// The statements of the policies of all the module's roles, with where they stand.
@@ -123,6 +125,34 @@ fn a_function_may_do_what_it_needs_and_no_more() {
             let actions: BTreeSet<String> =
                 of_function(plan, name).iter().flat_map(|it| texts(&it["Action"])).collect();
             assert_eq!(actions, expected, "{name}");
+        }
+    }
+}
+
+/// Whom each function wakes, by queue; `-dead` is where it sets messages of its own aside.
+const SENDS: [(&str, &[&str]); 8] = [
+    ("webhook", &["sources"]),
+    ("scheduler", &["sources", "stacks", "notices"]),
+    ("source", &["sources", "stacks", "notices", "sources-dead"]),
+    ("orchestrator", &["sources", "stacks", "notices", "stacks-dead"]),
+    ("tasks", &["stacks"]),
+    ("api", &["sources", "stacks", "notices"]),
+    ("slack", &["stacks"]),
+    ("notifier", &["notices", "notices-dead"]),
+];
+
+#[test]
+fn a_function_sends_to_the_queues_of_those_it_wakes() {
+    for plan in plans() {
+        for (name, queues) in SENDS {
+            let sends = of_function(plan, name);
+            let sends =
+                sends.iter().filter(|it| texts(&it["Action"]).contains(&"sqs:SendMessage".to_owned()));
+            let to: Vec<String> = sends.flat_map(|it| texts(&it["Resource"])).collect();
+            let arn = |queue: &&str| {
+                format!("arn:aws:sqs:eu-central-1:111122223333:yuba-{}-{queue}.fifo", plan.installation)
+            };
+            assert_eq!(to, queues.iter().map(arn).collect::<Vec<_>>(), "{name}");
         }
     }
 }
@@ -232,8 +262,8 @@ fn the_key_is_used_by_whom_and_through_what_its_policy_says() {
             })
             .collect();
         assert_eq!(through["sns"], ["orchestrator"]);
-        assert_eq!(through["s3"], ["source", "orchestrator", "api", "objects"]);
-        assert_eq!(through["dynamodb"].len(), 6);
+        assert_eq!(through["s3"], ["source", "orchestrator", "api", "notifier", "objects"]);
+        assert_eq!(through["dynamodb"].len(), 8);
         assert_eq!(through.len(), 5);
     }
 }

@@ -57,7 +57,7 @@ fn tables_are_paid_by_use_recoverable_and_protected() {
 #[test]
 fn a_message_that_cannot_be_handled_ends_in_its_queue_s_own_dead_letter_queue() {
     for plan in plans() {
-        for queue in ["sources", "stacks"] {
+        for queue in ["sources", "stacks", "notices"] {
             let arn = |end| {
                 format!("arn:aws:sqs:eu-central-1:111122223333:yuba-{}-{queue}{end}.fifo", plan.installation)
             };
@@ -74,7 +74,8 @@ fn a_message_that_cannot_be_handled_ends_in_its_queue_s_own_dead_letter_queue() 
 #[test]
 fn a_message_is_hidden_for_six_times_as_long_as_its_function_runs() {
     for plan in plans() {
-        for (queue, function) in [("sources", "source"), ("stacks", "orchestrator")] {
+        for (queue, function) in [("sources", "source"), ("stacks", "orchestrator"), ("notices", "notifier")]
+        {
             let hidden =
                 plan.one(&format!("aws_sqs_queue.work[\"{queue}\"]")).values["visibility_timeout_seconds"]
                     .as_u64();
@@ -94,9 +95,9 @@ fn queues_are_fifo_encrypted_and_over_tls_only() {
             assert_eq!(queue.values["fifo_queue"], true, "{}", queue.address);
             assert_eq!(queue.values["sqs_managed_sse_enabled"], true, "{}", queue.address);
         }
-        assert_eq!(plan.all("aws_sqs_queue").count(), 4);
+        assert_eq!(plan.all("aws_sqs_queue").count(), 6);
         let policies: Vec<Value> = plan.all("aws_sqs_queue_policy").map(|it| it.document("policy")).collect();
-        assert!(policies.len() == 4 && policies.iter().all(is_tls_only));
+        assert!(policies.len() == 6 && policies.iter().all(is_tls_only));
         assert!(is_tls_only(&plan.one("aws_sns_topic_policy.events").document("policy")));
     }
 }
@@ -165,5 +166,5 @@ fn logs_are_kept_for_as_long_as_is_said() {
     for group in plans().into_iter().flat_map(|plan| plan.all("aws_cloudwatch_log_group")) {
         assert_eq!(group.values["retention_in_days"], 365, "{}", group.address);
     }
-    assert_eq!(existing_vpc().all("aws_cloudwatch_log_group").count(), 7);
+    assert_eq!(existing_vpc().all("aws_cloudwatch_log_group").count(), 9);
 }
