@@ -1,6 +1,7 @@
 //! Batches of messages as Lambda hands them over, and the answer that says which of them come again.
 //!
-//! Messages of one group are handled in their order, as many together as the function takes, groups beside one another.
+//! Messages of one group are handled in their order, as many together as the function takes, groups beside one another. What
+//! is done of one of several groups is deleted at once: until then the group would wait for the slowest of the batch.
 //! Messages that fail are given back with the rest of their group, which comes again after them; other groups go on. One
 //! that comes again is handled alone, so that it fails with others once at most. What trying again cannot mend, or what
 //! cannot be read, becomes a dead letter with its reason after as many tries as on one machine, and the rest of its group
@@ -16,13 +17,11 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, timeout_at};
-use tracing::Instrument;
-use tracing::field::Empty;
+use tokio::time::Instant;
 use yuba_core::message::Message;
-use yuba_core::time::Span;
-use yuba_ports::{Next, PortError, Remedy, chain};
+use yuba_ports::PortError;
 
+use super::group::Line;
 use super::work::Settle;
 use crate::trace::{TRACEPARENT, TraceContext};
 
@@ -42,7 +41,7 @@ pub(super) struct Batch {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
-    message_id: String,
+    pub(super) message_id: String,
     pub(super) receipt_handle: String,
     pub(super) body: String,
     attributes: Attributes,
@@ -80,6 +79,12 @@ struct Failure {
     item_identifier: String,
 }
 
+impl Failure {
+    fn of(record: &Record) -> Self {
+        Self { item_identifier: record.message_id.clone() }
+    }
+}
+
 impl Record {
     /// When it was sent, in milliseconds since 1970.
     pub(super) fn sent(&self) -> Option<i64> {
@@ -92,12 +97,12 @@ impl Record {
     }
 
     /// How often it came, this time included.
-    fn receives(&self) -> u32 {
+    pub(super) fn receives(&self) -> u32 {
         self.attributes.approximate_receive_count.parse().unwrap_or(1)
     }
 
     /// The trace that it goes on in, or a new one.
-    fn trace(&self) -> TraceContext {
+    pub(super) fn trace(&self) -> TraceContext {
         let sent = self.message_attributes.get(TRACEPARENT).and_then(|it| it.string_value.as_deref());
         sent.and_then(TraceContext::parse).map_or_else(TraceContext::begin, TraceContext::next)
     }
@@ -116,22 +121,20 @@ where
 {
     let groups = groups(batch.records);
     let times = groups.iter().flatten().map(Record::receives).max().unwrap_or(0);
-    if times < SUSPECT {
-        let handled = groups.iter().map(|group| handle_group(group, until, (most, settle), handle));
-        return Answer { batch_item_failures: join_all(handled).await.into_iter().flatten().collect() };
-    }
-    let mut batch_item_failures = Vec::new();
-    for group in one_by_one(&groups, times) {
-        let failures = handle_group(group, until, (most, settle), handle).await;
-        let is_done = |record: &&Record| failures.iter().all(|it| it.item_identifier != record.message_id);
-        for record in group.iter().filter(is_done) {
-            if let Err(error) = settle.done(record).await {
-                tracing::warn!(error = chain(&error), "that a message is done is told by the batch alone");
-            }
+    let line = Line { until, most, settle };
+    let failures = if times >= SUSPECT {
+        let mut failures = Vec::new();
+        for group in one_by_one(&groups, times) {
+            failures.push(line.handle_and_settle(group, handle).await);
         }
-        batch_item_failures.extend(failures);
-    }
-    Answer { batch_item_failures }
+        failures
+    } else if let [group] = &groups[..] {
+        vec![line.handle(group, handle).await]
+    } else {
+        // What is done of one group does not wait for another.
+        join_all(groups.iter().map(|group| line.handle_and_settle(group, handle))).await
+    };
+    Answer { batch_item_failures: failures.into_iter().flatten().map(Failure::of).collect() }
 }
 
 /// The order of groups that are handled one by one: those that came least often first, and of equals another first each
@@ -158,128 +161,13 @@ fn groups(records: Vec<Record>) -> Vec<Vec<Record>> {
     groups
 }
 
-/// Handles the messages of a group up to the first that fail; those and all after them come again, unless the first of them
-/// is to be set aside.
-async fn handle_group<F>(
-    group: &[Record],
-    until: Instant,
-    (most, settle): (usize, &impl Settle),
-    handle: impl Fn(Vec<Message>) -> F,
-) -> Vec<Failure>
-where
-    F: Future<Output = Result<(), PortError>>,
-{
-    let mut left = group;
-    while let Some(first) = left.first() {
-        let trace = first.trace();
-        let (id, times) = (&first.message_id, first.receives());
-        let span =
-            tracing::info_span!("message", id, times, trace = trace.id(), cause = Empty, together = Empty);
-        let most = if times > 1 { 1 } else { most };
-        let settled = async {
-            match handle_some(left, most, until, &handle).await {
-                Ok(count) => Some(count),
-                Err(why) => failed(first, left, &why, settle).await,
-            }
-        };
-        let Some(count) = trace.scope(settled).instrument(span).await else { break };
-        left = left.get(count..).unwrap_or_default();
-    }
-    left.iter().map(|record| Failure { item_identifier: record.message_id.clone() }).collect()
-}
-
-/// What follows where the first messages of those that are left failed: how many of them do not come again, or none do
-/// where all of them come again.
-async fn failed(first: &Record, left: &[Record], why: &NotDone, settle: &impl Settle) -> Option<usize> {
-    match Next::after_failure(why.remedy(), first.receives()) {
-        Next::Again(pause) => {
-            tracing::error!(why = chain(why), ?pause, "a message comes again");
-            // Where time is up there is none for this; the queue hides them for a while yet.
-            if !matches!(why, NotDone::TimeIsUp) {
-                give_back(left, pause, settle).await;
-            }
-            None
-        }
-        Next::SetAside => set_aside(first, &chain(why), settle).await,
-    }
-}
-
-/// Makes a message a dead letter. Where that fails, it comes again.
-async fn set_aside(record: &Record, why: &str, settle: &impl Settle) -> Option<usize> {
-    if let Err(error) = settle.set_aside(record, why).await {
-        tracing::error!(why, error = chain(&error), "a message cannot become a dead letter, and comes again");
-        return None;
-    }
-    tracing::error!(why, "a message becomes a dead letter");
-    Some(1)
-}
-
-/// Gives messages back: as long as any of them is hidden, none of the group comes. One that cannot be given back comes when
-/// the queue hides it no more.
-async fn give_back(records: &[Record], pause: Span, settle: &impl Settle) {
-    for given in join_all(records.iter().map(|record| settle.give_back(record, pause))).await {
-        if let Err(error) = given {
-            tracing::warn!(error = chain(&error), "a message cannot be given back, and comes later");
-        }
-    }
-}
-
-/// Why a message was not handled.
-#[derive(Debug, thiserror::Error)]
-enum NotDone {
-    #[error("it cannot be read")]
-    Unreadable(#[source] serde_json::Error),
-    #[error("it could not be handled")]
-    Failed(#[source] PortError),
-    #[error("the function's time is up")]
-    TimeIsUp,
-}
-
-impl NotDone {
-    /// What may mend it. What this version cannot read, the next one may while they take turns.
-    fn remedy(&self) -> Remedy {
-        match self {
-            Self::Unreadable(_) => Remedy::Permanent,
-            Self::Failed(error) => error.remedy,
-            Self::TimeIsUp => Remedy::Transient,
-        }
-    }
-}
-
-/// Handles the first messages together, at most `most`, up to one that cannot be read; says how many.
-async fn handle_some<F>(
-    records: &[Record],
-    most: usize,
-    until: Instant,
-    handle: impl Fn(Vec<Message>) -> F,
-) -> Result<usize, NotDone>
-where
-    F: Future<Output = Result<(), PortError>>,
-{
-    let mut messages: Vec<Message> = Vec::new();
-    for record in records.iter().take(most) {
-        match serde_json::from_str(&record.body) {
-            Ok(message) => messages.push(message),
-            Err(error) if messages.is_empty() => return Err(NotDone::Unreadable(error)),
-            Err(_) => break,
-        }
-    }
-    let (count, cause) = (messages.len(), messages.first().map(Message::deduplication_id));
-    tracing::Span::current().record("cause", cause).record("together", count);
-    if Instant::now() >= until {
-        return Err(NotDone::TimeIsUp);
-    }
-    let handled = timeout_at(until, handle(messages)).await;
-    handled.map_err(|_| NotDone::TimeIsUp)?.map_err(NotDone::Failed)?;
-    Ok(count)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
     use std::time::Duration;
 
     use serde_json::{Value, json};
+    use yuba_core::time::Span;
 
     use super::*;
 
@@ -430,7 +318,7 @@ mod tests {
         ];
         let (again, _, settled) = handled_together(batch(&records), 1).await;
         assert_eq!(again, ["1", "2", "3"]);
-        assert_eq!(settled, ["back 1 4", "back 2 4", "back 3 1"]);
+        assert_eq!(settled, ["back 1 4", "back 2 4", "back 3 1", "done 4"]);
     }
 
     #[tokio::test]
@@ -466,23 +354,23 @@ mod tests {
         };
         let (again, woken, settled) = order(4).await;
         assert_eq!(woken, ["default/fresh", "default/one", "default/slow"], "nobody else is begun meanwhile");
-        assert_eq!(
-            (again, settled),
-            (vec!["2".to_owned(), "3".to_owned()], ["done 4", "done 1"].map(str::to_owned).to_vec())
-        );
-        let (again, woken, settled) = order(6).await;
+        assert_eq!(again, ["2", "3"]);
+        assert_eq!(settled, ["done 4", "done 1", "back 2 8", "back 3 8"]);
+        let (again, woken, _) = order(6).await;
         assert_eq!(woken, ["default/fresh", "default/three", "default/one", "default/slow"]);
-        assert_eq!((again, settled.len()), (vec!["2".to_owned()], 3));
+        assert_eq!(again, ["2"]);
     }
 
     #[tokio::test]
-    async fn what_is_not_done_in_time_comes_again() {
+    async fn what_is_not_done_in_time_comes_again_and_nobody_else_waits_for_it() {
         let records = [
             record("1", "a", &wakes("slow")),
             record("2", "a", &wakes("one")),
             record("3", "b", &wakes("two")),
         ];
-        assert_eq!(handled(batch(&records)).await.0, ["1", "2"]);
+        let (again, _, settled) = handled_together(batch(&records), 1).await;
+        assert_eq!(again, ["1", "2"]);
+        assert_eq!(settled, ["done 3", "back 1 1", "back 2 1"]);
     }
 
     #[tokio::test]

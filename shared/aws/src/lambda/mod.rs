@@ -6,6 +6,7 @@
 
 mod batch;
 mod clock;
+mod group;
 mod http;
 mod logs;
 mod manifests;

@@ -7,6 +7,7 @@ use yuba_fake_slack::{FakeSlack, Message};
 use crate::world::{SLACK_SECRET, TOKEN, World};
 
 const ADA: &str = "U0ADA";
+const STRANGER: &str = "U0EVE";
 
 /// Slack as a provider that is told what waits or is wrong, and a team of one.
 fn manifests(chat: &FakeSlack) -> String {
@@ -41,12 +42,22 @@ impl World {
         self.until(text, async || chat.messages_with(text).pop()).await
     }
 
-    async fn press(&self, chat: &FakeSlack, message: &Message, action: &str) {
-        let payload = chat.press(message, action, ADA, "ada");
+    async fn press(&self, chat: &FakeSlack, message: &Message, (user, action): (&str, &str)) {
+        let payload = chat.press(message, action, user, user);
         let (status, refused) = self.slack_sends("somebody else's secret, as long as", &payload).await;
         assert_eq!(status, 401, "{refused}");
         let (status, answer) = self.slack_sends(SLACK_SECRET, &payload).await;
         assert_eq!((status, answer.as_str()), (200, ""));
+    }
+
+    /// What comes of a press besides a decision: a private answer, and a modal, for which the bot's token is read.
+    async fn refuses_strangers_and_opens_modals(&self, chat: &FakeSlack, message: &Message) {
+        self.press(chat, message, (STRANGER, "yuba.approve")).await;
+        let told = async || chat.calls("/response/U0EVE").pop();
+        let told = self.until("the stranger is told", told).await;
+        assert!(told["text"].as_str().unwrap().contains("No Team knows U0EVE"), "{told}");
+        self.press(chat, message, (ADA, "yuba.reject")).await;
+        assert_eq!(chat.calls("views.open").len(), 1);
     }
 }
 
@@ -64,7 +75,8 @@ async fn a_press_in_slack_applies_and_puts_drift_right() {
     world.claims(Phase::Plan, None).await.planned('a', false).await;
     let asked = world.shown(&chat, "a plan waits for approval").await;
     assert!(asked.body.to_string().contains("toy_network.this"), "{asked:?}");
-    world.press(&chat, &asked, "yuba.approve").await;
+    world.refuses_strangers_and_opens_modals(&chat, &asked).await;
+    world.press(&chat, &asked, (ADA, "yuba.approve")).await;
     world.claims(Phase::Apply, None).await.applied().await;
     let applied = world.shown(&chat, "default/net: applied").await;
     assert_eq!((chat.messages().len(), &applied.ts), (1, &asked.ts), "the same message");
@@ -81,7 +93,7 @@ async fn a_press_in_slack_applies_and_puts_drift_right() {
         (&event["subject"], &event["type"]),
         (&json!("default/net"), &json!("dev.yuba.drift.detected"))
     );
-    world.press(&chat, &drift, "yuba.remediate").await;
+    world.press(&chat, &drift, (ADA, "yuba.remediate")).await;
     world.claims(Phase::Plan, Some(check.attempt())).await.planned('d', true).await;
     world.claims(Phase::Apply, None).await.applied().await;
     let gone = world.shown(&chat, "drift that was found is gone").await;
