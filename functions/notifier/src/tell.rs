@@ -7,7 +7,8 @@ use yuba_core::event::Event;
 use yuba_core::id::{ObjectName, RunId, StackId};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::notify::{
-    Alert, AlertSpec, Notification, Occasion, Provider, Said, Service, SlackThread, route, threads_partition,
+    Alert, AlertSpec, Incident, IncidentCause, Notification, Occasion, Provider, Said, Service, SlackThread,
+    incidents_partition, route, threads_partition,
 };
 use yuba_core::record::{Key, Record};
 use yuba_core::source::Definition;
@@ -24,9 +25,19 @@ pub(crate) async fn event(ports: &Ports, stack: StackId, number: u64) -> Result<
     };
     let mut telling = Telling { ports, event: &event, woken: BTreeSet::new(), report: Vec::new() };
     let told = telling.alerted().await?;
+    telling.over().await?;
     telling.again(&told).await?;
     telling.wake().await?;
     Ok(telling.report)
+}
+
+/// Whether the same was said a moment ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    /// It was not.
+    New,
+    /// It was.
+    Repeated,
 }
 
 /// An event being told.
@@ -44,24 +55,43 @@ impl Telling<'_> {
         let alerts: Vec<Alert> = self.all(AlertSpec::PARTITION.to_owned()).await?;
         let labels = self.labels().await?;
         let chosen = route(self.event, &labels, &alerts);
-        if chosen.is_empty() || self.is_said().await? {
+        if chosen.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let run = self.event.run.filter(|_| self.event.kind.is_told_by_run());
+        let words = if self.is_said().await? { Words::Repeated } else { Words::New };
         let mut showing = BTreeSet::new();
         for (provider, alert) in chosen {
-            let of = Occasion::Alert {
-                stack: self.event.stack,
-                event: self.event.number,
-                run,
-                alert: alert.name.clone(),
-                metadata: alert.spec.metadata.clone(),
-            };
-            if self.tell(provider, of).await? && run.is_some() {
+            let of = self.occasion(&alert.name, &alert.spec.metadata);
+            let shows = of.run().is_some();
+            if self.tell(provider, of, words).await? && shows {
                 showing.insert(provider.clone());
             }
         }
         Ok(showing)
+    }
+
+    fn occasion(&self, alert: &ObjectName, metadata: &BTreeMap<String, String>) -> Occasion {
+        Occasion::Alert {
+            stack: self.event.stack,
+            event: self.event.number,
+            run: self.event.run.filter(|_| self.event.kind.is_told_by_run()),
+            alert: alert.clone(),
+            metadata: metadata.clone(),
+        }
+    }
+
+    /// Tells the end of what was wrong to whoever was told of its beginning, whatever alerts choose now.
+    async fn over(&mut self) -> Result<(), PortError> {
+        let Some(cause) = IncidentCause::closed_by(self.event.kind) else { return Ok(()) };
+        let incidents: Vec<Incident> = self.all(incidents_partition(self.event.stack)).await?;
+        let is_over = |incident: &Incident| incident.cause == cause && incident.event < self.event.number;
+        for incident in incidents.into_iter().filter(is_over) {
+            let of = self.occasion(&incident.alert, &incident.metadata);
+            self.tell(&incident.provider, of, Words::New).await?;
+            let gone = Write::Delete { key: incident.key(), expected: Expected::Any };
+            self.ports.store.commit(vec![gone]).await?;
+        }
+        Ok(())
     }
 
     /// Has messages that were sent before drawn again, where they may show no longer how their runs stand.
@@ -72,7 +102,8 @@ impl Telling<'_> {
         let stale: Vec<SlackThread> =
             threads.into_iter().filter(|thread| thread.is_open && !shows_event(thread)).collect();
         for SlackThread { provider, stack, run, .. } in stale {
-            self.tell(&provider, Occasion::Again { stack, event: self.event.number, run }).await?;
+            let of = Occasion::Again { stack, event: self.event.number, run };
+            self.tell(&provider, of, Words::New).await?;
         }
         Ok(())
     }
@@ -93,7 +124,7 @@ impl Telling<'_> {
     }
 
     /// Stores what a provider is to tell, unless that was done before. Whether the provider can tell anything.
-    async fn tell(&mut self, name: &ObjectName, of: Occasion) -> Result<bool, PortError> {
+    async fn tell(&mut self, name: &ObjectName, of: Occasion, words: Words) -> Result<bool, PortError> {
         let provider = load::<Provider>(&*self.ports.store, &Provider::key_of(name)).await?;
         let Some(provider) = provider.filter(|provider| provider.vanished.is_none()) else {
             self.report.push(format!("there is no provider {name}"));
@@ -103,10 +134,15 @@ impl Telling<'_> {
             self.report.push(format!("provider {name} sends nothing"));
             return Ok(false);
         }
-        let is_slack = provider.spec.service == Service::Slack;
-        let run = of.run().filter(|_| is_slack);
+        let service = &provider.spec.service;
+        // The same incident is told again: it may have ended meanwhile.
+        if words == Words::Repeated && !service.keeps_incidents() {
+            return Ok(false);
+        }
+        let run = of.run().filter(|_| service.shows_runs());
+        let incident = if service.keeps_incidents() { self.incident(name, &of) } else { None };
         let notification = Notification::new(name.clone(), of, self.ports.clock.now());
-        self.store(notification, run).await?;
+        self.store(notification, run, incident).await?;
         self.woken.insert(name.clone());
         Ok(true)
     }
@@ -115,6 +151,7 @@ impl Telling<'_> {
         &mut self,
         notification: Notification,
         run: Option<(StackId, RunId)>,
+        incident: Option<Incident>,
     ) -> Result<(), PortError> {
         let (name, id) = (notification.provider.clone(), notification.of.id());
         let settled = Notification::settled_key(&name, &id);
@@ -125,11 +162,28 @@ impl Telling<'_> {
         if let Some((stack, run)) = run {
             writes.extend(self.new_thread(&name, stack, run).await?);
         }
+        if let Some(incident) = incident {
+            writes.push(put_any(&incident)?);
+        }
         // A conflict says that the event was told before.
         let is_new = self.ports.store.commit(writes).await? == Committed::Done;
         let word = if is_new { "is told of" } else { "was told before of" };
         self.report.push(format!("provider {name} {word} {id}"));
         Ok(())
+    }
+
+    /// What the provider keeps open from now on, where the event says that something is wrong.
+    fn incident(&self, provider: &ObjectName, of: &Occasion) -> Option<Incident> {
+        let Occasion::Alert { stack, event, alert, metadata, .. } = of else { return None };
+        Some(Incident {
+            provider: provider.clone(),
+            stack: *stack,
+            cause: IncidentCause::opened_by(self.event.kind)?,
+            event: *event,
+            alert: alert.clone(),
+            metadata: metadata.clone(),
+            at: self.ports.clock.now(),
+        })
     }
 
     /// That the provider shows the run, where that is not known yet.

@@ -66,6 +66,8 @@ pub enum EventKind {
     RunApplied,
     /// A run failed.
     RunFailed,
+    /// A check went well after the one before it had failed.
+    StackRecovered,
     /// The same error stops many stacks; their retries wait behind one of them.
     RetriesPaused,
     /// A run was discarded, cancelled or superseded.
@@ -89,6 +91,30 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 20] = [
+        Self::RunQueued,
+        Self::ApprovalRequested,
+        Self::AdoptionRequested,
+        Self::PlanDecided,
+        Self::ApplyStarted,
+        Self::RunUnchanged,
+        Self::RunPlanned,
+        Self::RunApplied,
+        Self::RunFailed,
+        Self::StackRecovered,
+        Self::RetriesPaused,
+        Self::RunDropped,
+        Self::DriftDetected,
+        Self::DriftResolved,
+        Self::StackVanished,
+        Self::ManifestFaulty,
+        Self::ManifestMended,
+        Self::StateShared,
+        Self::StateFreed,
+        Self::EffectFailed,
+    ];
+
     /// The CloudEvents type: `dev.yuba.run.applied`.
     pub fn as_type(self) -> &'static str {
         match self {
@@ -101,6 +127,7 @@ impl EventKind {
             Self::RunPlanned => "dev.yuba.run.planned",
             Self::RunApplied => "dev.yuba.run.applied",
             Self::RunFailed => "dev.yuba.run.failed",
+            Self::StackRecovered => "dev.yuba.stack.recovered",
             Self::RetriesPaused => "dev.yuba.retries.paused",
             Self::RunDropped => "dev.yuba.run.dropped",
             Self::DriftDetected => "dev.yuba.drift.detected",
@@ -132,6 +159,7 @@ impl EventKind {
             | Self::RunPlanned
             | Self::RunApplied
             | Self::RunDropped
+            | Self::StackRecovered
             | Self::DriftResolved
             | Self::ManifestMended
             | Self::StateFreed => EventSeverity::Info,

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
-use yuba_core::notify::{Alert, Notification, Provider, ProviderHealth, Said, SlackThread};
+use yuba_core::notify::{Alert, Incident, Notification, Provider, ProviderHealth, Said, SlackThread};
 use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Installation, Record, StackAlias};
 use yuba_core::request::Request;
@@ -58,6 +58,7 @@ fn records_of_the_first_form_are_read_whole() {
     check::<ProviderHealth>("provider-health");
     check::<Said>("said");
     check::<SlackThread>("slack-thread");
+    check::<Incident>("incident");
 }
 
 #[test]

@@ -98,7 +98,7 @@ mod tests {
                 health.succeeded(Timestamp(2));
             }),
             shown("slack", |provider, _| provider.spec.suspend = true),
-            shown("jira", |_, _| ()),
+            shown("telegram", |_, _| ()),
         ];
         insta::assert_snapshot!(said.join("\n"), @r"
         Unknown: Nothing was sent yet; `yuba notify test infra/chat` tries it
@@ -106,7 +106,7 @@ mod tests {
         False: Slack says `invalid_auth`
         True: Took the last message
         Unknown: Suspended by its manifest
-        False: `jira` is not delivered yet: nothing is sent by it
+        False: `telegram` is not delivered yet: nothing is sent by it
         ");
     }
 }

@@ -14,13 +14,15 @@ use yuba_ports::records::{Versioned, load, page};
 use yuba_ports::{NoAnswer, Order, PortError, Ports, Query};
 
 use crate::notice::Notice;
-use crate::service::{self, Heard, Service};
+use crate::service::{self, Heard, Service, Step};
 use crate::settings::NotifierSettings;
 
 /// How many notifications are read at once.
 const PAGE: usize = 100;
 /// How often one is sent anew whose message turns out to be gone.
 const MOST_SENDS: usize = 2;
+/// How many requests one notice takes at most.
+const MOST_STEPS: usize = 4;
 
 /// Delivers what is pending for a provider.
 pub(crate) async fn pending(
@@ -117,18 +119,30 @@ impl<'a> Delivery<'a> {
     async fn send(&self, notice: &mut Notice) -> Result<Sent, Undelivered> {
         let service = self.service.as_ref().map_err(Clone::clone)?;
         for _ in 0..MOST_SENDS {
-            let Some(request) = service.request(notice) else { return Ok(Sent::Nothing) };
+            match self.converse(&**service, notice).await? {
+                None => return Ok(Sent::Nothing),
+                Some(Heard::Taken) => return Ok(Sent::Taken(None)),
+                Some(Heard::Posted(message)) => return Ok(Sent::Taken(Some(message))),
+                Some(Heard::Gone) => notice.forget_message(),
+            }
+        }
+        Err(Undelivered::new(Mend::Time, "the message that was to be edited is gone, again and again"))
+    }
+
+    /// Sends the requests that tell a notice, one after the other.
+    async fn converse(&self, service: &dyn Service, notice: &Notice) -> Result<Option<Heard>, Undelivered> {
+        let Some(mut request) = service.request(notice) else { return Ok(None) };
+        for number in 0..MOST_STEPS {
             let answer = self.settings.http.post(&request).await.map_err(|error| match error {
                 NoAnswer::Refused(why) => Undelivered::new(Mend::Settings, why),
                 NoAnswer::Unreachable(why) => Undelivered::new(Mend::Time, why),
             })?;
-            match service.heard(&answer)? {
-                Heard::Taken => return Ok(Sent::Taken(None)),
-                Heard::Posted(message) => return Ok(Sent::Taken(Some(message))),
-                Heard::Gone => notice.forget_message(),
+            match service.follow(notice, number, &answer)? {
+                Step::Over(heard) => return Ok(Some(heard)),
+                Step::Then(next) => request = *next,
             }
         }
-        Err(Undelivered::new(Mend::Time, "the message that was to be edited is gone, again and again"))
+        Err(Undelivered::new(Mend::Nothing, "one message led to ever more requests"))
     }
 }
 

@@ -1,13 +1,21 @@
 //! The services that deliver: each turns a notice into a request, and an answer into what became of it. Both are pure.
 
+mod commit_status;
 mod generic;
 mod generic_hmac;
+mod github;
+mod gitlab;
+mod jira;
+mod msteams;
+mod opsgenie;
+mod pagerduty;
 mod slack_bot;
 mod slack_card;
 mod slack_webhook;
 #[cfg(test)]
 mod tests_kit;
 mod trouble;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +40,11 @@ pub(crate) trait Service: Send + Sync {
     /// What an answer means.
     fn heard(&self, answer: &HttpAnswer) -> Result<Heard, Undelivered>;
 
+    /// What follows from the answer to a notice's request of this number, counted from 0: of most services, nothing.
+    fn follow(&self, _notice: &Notice, _request: usize, answer: &HttpAnswer) -> Result<Step, Undelivered> {
+        self.heard(answer).map(Step::Over)
+    }
+
     /// Whether one message tells all that happened to a run.
     fn shows_runs(&self) -> bool {
         false
@@ -41,6 +54,15 @@ pub(crate) trait Service: Send + Sync {
     fn shown(&self, _notice: &Notice) -> Option<String> {
         None
     }
+}
+
+/// What follows from an answer.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Nothing: this came of the notice.
+    Over(Heard),
+    /// Another request.
+    Then(Box<HttpRequest>),
 }
 
 /// What an answer says where nothing went wrong.
@@ -97,6 +119,27 @@ pub(crate) fn of(
             Ok(Box::new(generic_hmac::GenericHmac::of(outlet(spec, values)?, &key)?))
         }
         (Named::GenericHmac, None) => Err(lacks(spec, "token", "the key that messages are signed with")),
+        (Named::PagerDuty, token) => {
+            Ok(Box::new(pagerduty::PagerDuty::of(settings, spec, values, token.as_ref())?))
+        }
+        (Named::Opsgenie, Some(token)) => {
+            Ok(Box::new(opsgenie::Opsgenie::of(settings, spec, values, &token)))
+        }
+        (Named::Opsgenie, None) => Err(lacks(spec, "token", "the key of an API integration")),
+        (Named::MsTeams, _) => Ok(Box::new(msteams::MsTeams::of(settings, outlet(spec, values)?))),
+        (Named::GitHub, Some(token)) => {
+            Ok(Box::new(github::GitHub::of(settings, outlet(spec, values)?, &token)?))
+        }
+        (Named::GitLab, Some(token)) => {
+            Ok(Box::new(gitlab::GitLab::of(settings, outlet(spec, values)?, &token)?))
+        }
+        (Named::GitHub | Named::GitLab, None) => {
+            Err(lacks(spec, "token", "an access token that may write commit statuses"))
+        }
+        (Named::Jira, Some(token)) => {
+            Ok(Box::new(jira::Jira::of(settings, spec, outlet(spec, values)?, &token)?))
+        }
+        (Named::Jira, None) => Err(lacks(spec, "token", "an API token, or a personal access token")),
         (Named::Other(name), _) => {
             Err(Undelivered::new(Mend::Nothing, format!("`{name}` is not delivered yet")))
         }

@@ -68,6 +68,13 @@ pub(crate) fn event() -> Notice {
     Notice::Event(Box::new(Told { event, metadata, run: None }))
 }
 
+/// The same of another kind.
+pub(crate) fn of_kind(kind: EventKind) -> Notice {
+    let Notice::Event(mut told) = event() else { return event() };
+    told.event.kind = kind;
+    Notice::Event(told)
+}
+
 pub(crate) fn run() -> Notice {
     let run: Run =
         serde_json::from_str(include_str!("../../../../shared/core/tests/golden/run.v1.json")).unwrap();

@@ -1,5 +1,6 @@
 //! From an event to what is sent, over ports in memory.
 
+mod incidents;
 mod trouble;
 mod world;
 
@@ -108,7 +109,7 @@ async fn drift_that_is_gone_is_shown_in_the_message_that_told_of_it() {
 async fn providers_that_send_nothing_are_told_nothing() {
     let world = World::bare();
     world.provider("off", |spec| spec.suspend = true).await;
-    world.provider("later", |spec| spec.service = Service::Other("jira".to_owned())).await;
+    world.provider("later", |spec| spec.service = Service::Other("telegram".to_owned())).await;
     for name in ["off", "later", "missing"] {
         world.alert(name, |_| ()).await;
     }

@@ -64,6 +64,11 @@ impl Web {
         self.answers.lock().unwrap().push_back(Ok(answer));
     }
 
+    /// The addresses and bodies that were sent since this was asked last.
+    pub(crate) fn bodies(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut *self.sent.lock().unwrap())
+    }
+
     /// What was sent since this was asked last: the end of the address, and the first line.
     pub(crate) fn sent(&self) -> Vec<String> {
         let line = |(url, body): (String, Value)| {
@@ -71,7 +76,7 @@ impl Web {
             let at = body["ts"].as_str().map(|ts| format!(" {ts}")).unwrap_or_default();
             format!("{}{at}: {text}", url.rsplit('/').next().unwrap())
         };
-        std::mem::take(&mut *self.sent.lock().unwrap()).into_iter().map(line).collect()
+        self.bodies().into_iter().map(line).collect()
     }
 }
 

@@ -31,9 +31,15 @@ impl Draft {
             self.publish(EventKind::RunDropped, "The run was cancelled.");
             return self.end_run(RunState::Cancelled);
         }
+        let had_failed = self.stack.retry.is_some();
         self.forget_failures();
         match run.kind {
-            RunKind::Drift => self.hear_drift(&run, report),
+            RunKind::Drift => {
+                if had_failed {
+                    self.publish(EventKind::StackRecovered, "The check that failed before went well.");
+                }
+                self.hear_drift(&run, report);
+            }
             RunKind::Preview => self.end_planned(),
             RunKind::Tracked | RunKind::Destroy => self.hear_wanted_plan(&run, report),
         }

@@ -195,7 +195,7 @@ pub(super) const PROVIDER: &[Field] = &[
     later("spec.proxySecretRef", Since::V1Alpha1, "messages go without a proxy"),
     later("spec.proxy", Since::V1Alpha1, "messages go without a proxy"),
     later("spec.serviceAccountName", Since::V1Alpha1, "no role is taken on to send"),
-    later("spec.commitStatusExpr", Since::V1Alpha1, "commit statuses are not delivered yet"),
+    later("spec.commitStatusExpr", Since::V1Alpha1, "a commit status is named by its stack"),
 ];
 
 /// The fields of `Alert`.

@@ -6,6 +6,7 @@
 
 mod alert;
 mod health;
+mod incident;
 mod notification;
 mod provider;
 mod said;
@@ -13,6 +14,7 @@ mod thread;
 
 pub use alert::{Alert, AlertSpec, EventSource, pattern, route};
 pub use health::{LastError, ProviderHealth};
+pub use incident::{Incident, IncidentCause, incidents_partition};
 pub use notification::{Mend, NoticeState, Notification, Occasion, Undelivered};
 pub use notification::{pending_partition, settled_partition};
 pub use provider::{Provider, ProviderSpec, Service};

@@ -46,16 +46,29 @@ pub enum Service {
     Generic,
     /// The same with a signature.
     GenericHmac,
+    /// PagerDuty: incidents through Events API v2.
+    PagerDuty,
+    /// Opsgenie: alerts.
+    Opsgenie,
+    /// Microsoft Teams: adaptive cards.
+    MsTeams,
+    /// GitHub: commit statuses.
+    GitHub,
+    /// GitLab: commit statuses.
+    GitLab,
+    /// Jira: an issue for whatever is wrong.
+    Jira,
     /// One that is not delivered by yet.
     Other(String),
 }
 
 impl Service {
     /// The names of those that deliver.
-    pub const DELIVERING: [&'static str; 3] = ["slack", "generic", "generic-hmac"];
+    pub const DELIVERING: [&'static str; 9] =
+        ["slack", "generic", "generic-hmac", "pagerduty", "opsgenie", "msteams", "github", "gitlab", "jira"];
 
     /// The names of those that manifests may hold, and that deliver nothing yet.
-    pub const TO_COME: [&'static str; 31] = [
+    pub const TO_COME: [&'static str; 25] = [
         "alertmanager",
         "azuredevops",
         "azureeventhub",
@@ -66,22 +79,16 @@ impl Service {
         "eventbridge",
         "gitea",
         "giteapullrequestcomment",
-        "github",
         "githubdispatch",
         "githubpullrequestcomment",
-        "gitlab",
         "gitlabmergerequestcomment",
         "googlechat",
         "googlepubsub",
         "grafana",
-        "jira",
         "lark",
         "matrix",
-        "msteams",
         "nats",
-        "opsgenie",
         "otel",
-        "pagerduty",
         "rocket",
         "sentry",
         "sns",
@@ -89,12 +96,28 @@ impl Service {
         "webex",
     ];
 
+    /// Whether what it shows of a run is drawn again when that has changed, whatever severity an alert asks for.
+    pub fn shows_runs(&self) -> bool {
+        matches!(self, Self::Slack | Self::GitHub | Self::GitLab)
+    }
+
+    /// Whether it keeps an incident open for as long as something is wrong: it must be told of the end too.
+    pub fn keeps_incidents(&self) -> bool {
+        matches!(self, Self::PagerDuty | Self::Opsgenie | Self::Jira)
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Slack => "slack",
             Self::Generic => "generic",
             Self::GenericHmac => "generic-hmac",
+            Self::PagerDuty => "pagerduty",
+            Self::Opsgenie => "opsgenie",
+            Self::MsTeams => "msteams",
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::Jira => "jira",
             Self::Other(name) => name,
         }
     }
@@ -112,6 +135,12 @@ impl From<String> for Service {
             "slack" => Self::Slack,
             "generic" => Self::Generic,
             "generic-hmac" => Self::GenericHmac,
+            "pagerduty" => Self::PagerDuty,
+            "opsgenie" => Self::Opsgenie,
+            "msteams" => Self::MsTeams,
+            "github" => Self::GitHub,
+            "gitlab" => Self::GitLab,
+            "jira" => Self::Jira,
             _ => Self::Other(name),
         }
     }
