@@ -8,7 +8,7 @@ use yuba_core::job::{attempt_prefix, object};
 use yuba_core::notify::{Occasion, SlackThread, drift_stands};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::record::Key;
-use yuba_core::request::Signed;
+use yuba_core::request::{Decision, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
 use yuba_ports::records::{Versioned, load};
@@ -50,6 +50,8 @@ pub(crate) struct RunView {
     pub(crate) summary: Option<PlanSummary>,
     /// Whether the drift that it found is still there.
     pub(crate) drift_stands: bool,
+    /// What somebody answered to it, while that is in force.
+    pub(crate) drift_answer: Option<Decision>,
     /// The message that shows it.
     pub(crate) thread: Option<Versioned<SlackThread>>,
 }
@@ -125,7 +127,8 @@ async fn view(
             Some(plan) => summary(ports, stack, plan.attempt).await?,
             None => None,
         },
-        drift_stands: record.is_some_and(|stack| drift_stands(&stack, &found)),
+        drift_stands: record.as_ref().is_some_and(|stack| drift_stands(stack, &found)),
+        drift_answer: record.and_then(|stack| stack.drift_answer(ports.clock.now()).cloned()),
         thread: load(store, &SlackThread::key_of(stack, run, provider)).await?,
         run: found,
     }))

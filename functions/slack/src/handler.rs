@@ -35,10 +35,18 @@ async fn pressed(shared: &Shared, press: Press) -> Result<Answer, PortError> {
             let ask = Ask::Approve { plan: None, digest: None };
             submit(shared, Wish { by, value, reply, ask, message: String::new() }).await
         }
+        Action::IgnoreDay | Action::IgnoreWeek | Action::Acknowledge => {
+            let ask = match action {
+                Action::IgnoreDay => Ask::IgnoreDrift { hours: 24 },
+                Action::IgnoreWeek => Ask::IgnoreDrift { hours: 7 * 24 },
+                _ => Ask::AcknowledgeDrift,
+            };
+            submit(shared, Wish { by, value, reply, ask, message: String::new() }).await
+        }
         Action::Reject => open(shared, Modal::Reject, About { value, reply }, &trigger).await,
         Action::ConfirmDestroy => open(shared, Modal::ConfirmDestroy, About { value, reply }, &trigger).await,
-        // Slack opens the page by itself; the rest is shown on no message.
-        Action::ViewPlan | Action::IgnoreDay | Action::IgnoreWeek | Action::Acknowledge => Ok(Answer::Taken),
+        // Slack opens the page by itself.
+        Action::ViewPlan => Ok(Answer::Taken),
     }
 }
 

@@ -257,9 +257,23 @@ async fn a_modal_that_slack_does_not_open_is_no_success() {
 }
 
 #[tokio::test]
+async fn drift_is_answered_by_its_buttons() {
+    for (action, ask) in [
+        ("yuba.ignore-24h", Ask::IgnoreDrift { hours: 24 }),
+        ("yuba.ignore-7d", Ask::IgnoreDrift { hours: 168 }),
+        ("yuba.acknowledge", Ask::AcknowledgeDrift),
+    ] {
+        let world = World::new().await;
+        assert_eq!(world.press(action).await.0, StatusCode::OK, "{action}");
+        let asked: Vec<Ask> = world.requests().await.into_iter().map(|request| request.ask).collect();
+        assert_eq!(asked, [ask], "{action}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_follows_from_what_is_not_ours_or_about_nothing_known() {
     let mut world = World::new().await;
-    for action in ["vendor.ok", "yuba.view-plan", "yuba.acknowledge"] {
+    for action in ["vendor.ok", "yuba.view-plan"] {
         assert_eq!(world.press(action).await.0, StatusCode::OK, "{action}");
     }
     let unreadable = world.send("/slack/interactive", "payload=%7B".to_owned(), 0).await;

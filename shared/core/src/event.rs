@@ -74,6 +74,10 @@ pub enum EventKind {
     RunDropped,
     /// Drift was found.
     DriftDetected,
+    /// Somebody ignores drift for a while, or looks after it.
+    DriftAnswered,
+    /// Drift was found again and again, and nobody answered it.
+    DriftEscalated,
     /// Drift that was found is gone.
     DriftResolved,
     /// A stack vanished from the manifests, or came back.
@@ -92,7 +96,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::RunQueued,
         Self::ApprovalRequested,
         Self::AdoptionRequested,
@@ -106,6 +110,8 @@ impl EventKind {
         Self::RetriesPaused,
         Self::RunDropped,
         Self::DriftDetected,
+        Self::DriftAnswered,
+        Self::DriftEscalated,
         Self::DriftResolved,
         Self::StackVanished,
         Self::ManifestFaulty,
@@ -131,6 +137,8 @@ impl EventKind {
             Self::RetriesPaused => "dev.yuba.retries.paused",
             Self::RunDropped => "dev.yuba.run.dropped",
             Self::DriftDetected => "dev.yuba.drift.detected",
+            Self::DriftAnswered => "dev.yuba.drift.answered",
+            Self::DriftEscalated => "dev.yuba.drift.escalated",
             Self::DriftResolved => "dev.yuba.drift.resolved",
             Self::StackVanished => "dev.yuba.stack.vanished",
             Self::ManifestFaulty => "dev.yuba.manifest.faulty",
@@ -151,6 +159,7 @@ impl EventKind {
             | Self::ManifestFaulty
             | Self::StateShared
             | Self::EffectFailed => EventSeverity::Error,
+            Self::DriftEscalated => EventSeverity::Critical,
             Self::ApprovalRequested | Self::AdoptionRequested => EventSeverity::Warning,
             Self::RunQueued
             | Self::PlanDecided
@@ -160,6 +169,7 @@ impl EventKind {
             | Self::RunApplied
             | Self::RunDropped
             | Self::StackRecovered
+            | Self::DriftAnswered
             | Self::DriftResolved
             | Self::ManifestMended
             | Self::StateFreed => EventSeverity::Info,
@@ -171,6 +181,7 @@ impl EventKind {
         !matches!(
             self,
             Self::RetriesPaused
+                | Self::DriftEscalated
                 | Self::StackVanished
                 | Self::ManifestFaulty
                 | Self::ManifestMended
@@ -196,15 +207,18 @@ pub enum EventSeverity {
     Warning,
     /// Something is wrong.
     Error,
+    /// Something has been wrong for long, and nobody looks after it.
+    Critical,
 }
 
 impl EventSeverity {
-    /// `info`, `warning` or `error`.
+    /// `info`, `warning`, `error` or `critical`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
             Self::Warning => "warning",
             Self::Error => "error",
+            Self::Critical => "critical",
         }
     }
 }

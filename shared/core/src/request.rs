@@ -102,6 +102,13 @@ pub enum Ask {
     Replan,
     /// Check for drift now.
     CheckDrift,
+    /// Tell nobody of the drift that stands for a while.
+    IgnoreDrift {
+        /// For how many hours.
+        hours: u32,
+    },
+    /// Somebody looks after the drift that stands.
+    AcknowledgeDrift,
     /// Start no new runs.
     Suspend,
     /// Take a person's suspension back.
@@ -181,6 +188,13 @@ pub enum DecisionVerdict {
     Approve,
     /// Do not.
     Reject,
+    /// Say nothing of this drift.
+    Ignore {
+        /// Until then.
+        until: Timestamp,
+    },
+    /// Somebody looks after this drift.
+    Acknowledge,
 }
 
 impl DecisionVerdict {
@@ -189,6 +203,8 @@ impl DecisionVerdict {
         match self {
             Self::Approve => "approved",
             Self::Reject => "rejected",
+            Self::Ignore { .. } => "ignores",
+            Self::Acknowledge => "acknowledged",
         }
     }
 }

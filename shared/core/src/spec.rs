@@ -103,7 +103,7 @@ impl StackSpec {
             roles: Roles::default(),
             engine: EnginePreference::default(),
             labels: BTreeMap::new(),
-            drift: DriftSettings { mode: DriftMode::Alert },
+            drift: DriftSettings { mode: DriftMode::Alert, escalate_after: ESCALATE_AFTER },
             triggers: Vec::new(),
             state_is_new: false,
             not_applied: Vec::new(),
@@ -298,6 +298,21 @@ pub enum EngineTool {
 pub struct DriftSettings {
     /// What is done about it.
     pub mode: DriftMode,
+    /// After how many checks in a row that found it, unanswered, it becomes critical.
+    #[serde(default = "escalate_after", skip_serializing_if = "is_usual")]
+    pub escalate_after: u32,
+}
+
+/// After how many checks drift becomes critical where the manifest does not say.
+pub const ESCALATE_AFTER: u32 = 3;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_usual(after: &u32) -> bool {
+    *after == ESCALATE_AFTER
+}
+
+fn escalate_after() -> u32 {
+    ESCALATE_AFTER
 }
 
 /// What is done about drift.

@@ -11,7 +11,7 @@ use crate::id::{
 };
 use crate::job::BeforePlan;
 use crate::record::{Index, IndexEntry, Key, Record};
-use crate::request::{Adoption, Signed};
+use crate::request::{Adoption, Decision, DecisionVerdict, Signed};
 use crate::run::{FailureClass, RunKind};
 use crate::source::{CommitFacts, Reason};
 use crate::spec::{StackSpec, WriteOutputs};
@@ -40,6 +40,9 @@ pub struct Stack {
     pub checked_at: Option<Timestamp>,
     /// Drift that was found and is not gone.
     pub drift: Option<DriftState>,
+    /// What somebody answered to drift last. It counts for that content alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_decision: Option<Decision>,
     /// A person's suspension.
     pub suspended: Option<Signed>,
     /// What was settled about a state whose place nobody named.
@@ -103,6 +106,7 @@ impl Stack {
             applied: None,
             checked_at: None,
             drift: None,
+            drift_decision: None,
             suspended: None,
             adopted: None,
             state_kept_as: None,
@@ -128,6 +132,17 @@ impl Stack {
     /// Under which stack's id the installation keeps its state, where nobody names a backend.
     pub fn state_id(&self) -> StackId {
         self.state_kept_as.unwrap_or(self.id)
+    }
+
+    /// What somebody answered to the drift that stands, while that is in force.
+    pub fn drift_answer(&self, now: Timestamp) -> Option<&Decision> {
+        let content = self.drift.as_ref()?.content;
+        let in_force = |decision: &&Decision| match decision.verdict {
+            DecisionVerdict::Ignore { until } => until > now,
+            DecisionVerdict::Acknowledge => true,
+            DecisionVerdict::Approve | DecisionVerdict::Reject => false,
+        };
+        self.drift_decision.as_ref().filter(|decision| decision.content == content).filter(in_force)
     }
 
     /// Whether its state may hold anything.
@@ -209,6 +224,9 @@ pub struct DriftState {
     pub content: ContentDigest,
     /// How many checks in a row found drift.
     pub checks: u32,
+    /// Whether it became critical.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
 }
 
 /// Failures in a row.

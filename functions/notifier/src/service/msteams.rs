@@ -80,7 +80,7 @@ impl Service for MsTeams {
 
 fn title(severity: EventSeverity) -> Value {
     let color = match severity {
-        EventSeverity::Error => "attention",
+        EventSeverity::Critical | EventSeverity::Error => "attention",
         EventSeverity::Warning => "warning",
         EventSeverity::Info => "default",
     };

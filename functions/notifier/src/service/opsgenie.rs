@@ -100,6 +100,7 @@ impl Service for Opsgenie {
 
 fn priority(severity: EventSeverity) -> &'static str {
     match severity {
+        EventSeverity::Critical => "P1",
         EventSeverity::Error => "P2",
         EventSeverity::Warning => "P3",
         EventSeverity::Info => "P5",

@@ -47,6 +47,7 @@ impl Drawing {
             url: url.as_deref(),
             has_buttons: self.buttons == Buttons::Shown,
             drift_stands: view.drift_stands,
+            drift_answer: view.drift_answer.as_ref(),
         };
         card.draw()
     }

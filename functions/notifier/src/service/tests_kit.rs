@@ -81,7 +81,7 @@ pub(crate) fn run() -> Notice {
     let provider = ObjectName::new("infra", "slack");
     let thread = SlackThread::new(provider, run.stack, run.id, AT);
     let thread = Some(Versioned::new(thread));
-    Notice::Run(Box::new(RunView { run, summary: None, drift_stands: false, thread }))
+    Notice::Run(Box::new(RunView { run, summary: None, drift_stands: false, drift_answer: None, thread }))
 }
 
 pub(crate) fn test() -> Notice {

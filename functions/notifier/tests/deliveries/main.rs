@@ -94,7 +94,8 @@ async fn drift_that_is_gone_is_shown_in_the_message_that_told_of_it() {
     let drifted = |stack: &mut yuba_core::stack::Stack, run: &mut yuba_core::run::Run| {
         let content = run.plan.as_ref().unwrap().report.content;
         let (since, resources) = (run.created_at, 1);
-        stack.drift = Some(DriftState { run: run.id, since, resources, content, checks: 1 });
+        stack.drift =
+            Some(DriftState { run: run.id, since, resources, content, checks: 1, escalated: false });
     };
     world.stands(RunState::Drifted, drifted).await;
     world.event(EventKind::DriftDetected, "Drift detected: 1 resource").await;

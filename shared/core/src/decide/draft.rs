@@ -98,7 +98,15 @@ impl Draft {
         let made = self.stack.latest.filter(|latest| self.before.0.latest != Some(*latest));
         let Some(request) = &mut self.request else { return };
         // What these concern is known before anything follows from it.
-        if matches!(request.ask, Ask::Cancel { .. } | Ask::Reject | Ask::Suspend | Ask::Adopt(_)) {
+        if matches!(
+            request.ask,
+            Ask::Cancel { .. }
+                | Ask::Reject
+                | Ask::Suspend
+                | Ask::Adopt(_)
+                | Ask::IgnoreDrift { .. }
+                | Ask::AcknowledgeDrift
+        ) {
             return;
         }
         let waits = self.stack.asked.as_ref().is_some_and(|asked| asked.by == request.by);
@@ -121,14 +129,19 @@ impl Draft {
 
     /// Publishes an event about the current run, or about the stack alone.
     pub(super) fn publish(&mut self, kind: EventKind, message: impl Into<String>) {
+        self.publish_about(self.run.clone(), kind, message);
+    }
+
+    /// Publishes an event about a run, or about the stack alone.
+    pub(super) fn publish_about(&mut self, run: Option<Run>, kind: EventKind, message: impl Into<String>) {
         self.stack.events += 1;
         let event = Event {
             stack: self.stack.id,
             name: self.stack.name.clone(),
             number: self.stack.events,
             kind,
-            run: self.run.as_ref().map(|run| run.id),
-            revision: self.run.as_ref().map(|run| run.revision.clone()),
+            run: run.as_ref().map(|run| run.id),
+            revision: run.map(|run| run.revision),
             message: message.into(),
             at: self.now,
         };

@@ -15,6 +15,7 @@ mod attempts;
 mod backend_first;
 mod dependencies;
 mod draft;
+mod drift_answers;
 mod due;
 mod faulty;
 mod next;

@@ -83,9 +83,7 @@ impl Draft {
         }
         if !report.has_changes {
             self.stack.remediated = None;
-            if self.stack.drift.take().is_some() {
-                self.publish(EventKind::DriftResolved, "Drift that was found is gone.");
-            }
+            self.drift_is_gone();
             return self.end_run(RunState::Unchanged);
         }
         let before = self.stack.drift.take();
@@ -96,11 +94,13 @@ impl Draft {
             since: before.as_ref().map_or(self.now, |drift| drift.since),
             resources,
             content: report.content,
+            escalated: before.as_ref().is_some_and(|drift| drift.escalated),
             checks: before.map_or(0, |drift| drift.checks).saturating_add(1),
         });
-        if !known {
+        if self.is_drift_told(report.content, known) {
             self.publish(EventKind::DriftDetected, drift_sentence(resources));
         }
+        self.escalate_drift();
         self.remediate(run, report);
         let ended = self.run.clone();
         self.end_run(RunState::Drifted);
@@ -169,9 +169,7 @@ impl Draft {
 
     /// Reality is what the run wanted.
     fn settle(&mut self, run: &Run) {
-        if self.stack.drift.take().is_some() {
-            self.publish(EventKind::DriftResolved, "Drift that was found is gone.");
-        }
+        self.drift_is_gone();
         let destroyed = run.kind == RunKind::Destroy;
         self.stack.holds_resources &= !destroyed;
         self.stack.applied = Some(Applied {

@@ -66,6 +66,8 @@ impl Draft {
             Ask::Reconcile => self.reconcile(by),
             Ask::Replan => self.replan(by),
             Ask::CheckDrift => self.check_drift(by),
+            Ask::IgnoreDrift { hours } => self.ignore_drift(by, *hours),
+            Ask::AcknowledgeDrift => self.acknowledge_drift(by),
             Ask::Destroy => {
                 self.refuse_shared_state()?;
                 self.refuse_handed_over()?;

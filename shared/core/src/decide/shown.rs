@@ -2,6 +2,7 @@
 
 use super::approval::is_first_plan;
 use super::draft::Draft;
+use super::drift_answers::answered;
 use crate::drift::drift_sentence;
 use crate::id::{Phase, PlanId};
 use crate::run::{Run, RunKind, RunState, Waiting};
@@ -19,6 +20,10 @@ impl Draft {
         if self.waits_behind_others() {
             status
                 .push_str("; many stacks have the same error: the next try waits until one of them succeeds");
+        }
+        if let Some(answer) = self.drift_answer().filter(|_| self.run.is_none()) {
+            status.push_str("; ");
+            status.push_str(&answered(answer));
         }
         if let Some(why) = self.faulty_manifest() {
             status.push_str("; its last good version stays in force: ");

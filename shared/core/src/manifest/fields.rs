@@ -143,7 +143,7 @@ pub(super) const STACK: &[Field] = &[
     later("spec.drift.schedule", Since::Stack, "drift is looked for at each interval"),
     later("spec.drift.remediateWhen", Since::Stack, "remediation does less without it"),
     matters("spec.drift.ignore", Since::Stack, "more drift would be put right than is wanted"),
-    later("spec.drift.escalateAfter", Since::Stack, "drift is reported once"),
+    works("spec.drift.escalateAfter", Since::Stack),
     works("spec.triggers", Since::Stack),
     matters("spec.contexts", Since::Stack, "variables and files would be missing"),
     works("spec.approval", Since::Stack),

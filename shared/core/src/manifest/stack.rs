@@ -17,7 +17,7 @@ use super::wire::stack_parts as parts;
 use super::yaml::Node;
 use crate::id::{InvalidId, SecretName, SourceName, StackName};
 use crate::spec::{
-    ApprovePlan, DriftMode, DriftSettings, EnginePreference, EngineTool, HostSecret, KeyMapping, NotApplied,
+    ApprovePlan, DriftMode, DriftSettings, ESCALATE_AFTER, EnginePreference, EngineTool, HostSecret, KeyMapping, NotApplied,
     PreferenceStrength, Roles, StackSpec, ValuesKind, Variable, VarsFrom, WriteOutputs,
 };
 use crate::state_address::BackendBlock;
@@ -91,6 +91,7 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
         engine: engine_of(wire.engine, wire.runner_pod_template),
         labels: overlaid(metadata.labels, wire.labels),
         drift: DriftSettings {
+            escalate_after: wire.drift.as_ref().and_then(|drift| drift.escalate_after).unwrap_or(ESCALATE_AFTER),
             mode: wire.drift.and_then(|drift| drift.mode).map_or_else(
                 || {
                     default_drift_mode(

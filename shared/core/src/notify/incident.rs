@@ -35,7 +35,7 @@ impl IncidentCause {
     pub fn opened_by(kind: EventKind) -> Option<Self> {
         match kind {
             EventKind::RunFailed | EventKind::RetriesPaused | EventKind::EffectFailed => Some(Self::Run),
-            EventKind::DriftDetected => Some(Self::Drift),
+            EventKind::DriftDetected | EventKind::DriftEscalated => Some(Self::Drift),
             EventKind::ManifestFaulty => Some(Self::Manifest),
             EventKind::StateShared => Some(Self::State),
             _ => None,

@@ -41,6 +41,8 @@ pub struct RunCard<'a> {
     pub has_buttons: bool,
     /// Whether the drift that the run found stands.
     pub drift_stands: bool,
+    /// What somebody answered to it, while that is in force.
+    pub drift_answer: Option<&'a Decision>,
 }
 
 impl RunCard<'_> {
@@ -53,7 +55,7 @@ impl RunCard<'_> {
             .section(&self.resources())
             .section(&self.drift())
             .section(&self.run.failure.as_ref().map(failure).unwrap_or_default())
-            .section(&decisions(&self.run.decisions))
+            .section(&decisions(&self.decisions()))
             .context(&[self.commit(), self.number()])
             .buttons(&self.buttons());
         Card { text: Mrkdwn::of(&headline), blocks }
@@ -140,6 +142,12 @@ impl RunCard<'_> {
         }
     }
 
+    /// What people decided of the plan, and of the drift.
+    fn decisions(&self) -> Vec<Decision> {
+        let of_drift = self.drift_answer.filter(|_| self.drift_stands);
+        self.run.decisions.iter().chain(of_drift).cloned().collect()
+    }
+
     fn buttons(&self) -> Vec<Button> {
         if !self.has_buttons {
             return Vec::new();
@@ -157,7 +165,10 @@ impl RunCard<'_> {
                 button(Action::Reject, "Reject…", Look::Danger),
             ],
             (RunState::Drifted, _) if self.drift_stands => {
-                vec![button(Action::Remediate, "Remediate", Look::Primary)]
+                let remediate = button(Action::Remediate, "Remediate", Look::Primary);
+                let answers = answers_to_drift(self.drift_answer).iter();
+                let answers = answers.map(|(action, label)| button(*action, label, Look::Plain));
+                std::iter::once(remediate).chain(answers).collect()
             }
             _ => Vec::new(),
         };
@@ -165,6 +176,19 @@ impl RunCard<'_> {
             buttons.push(Button::new(Action::ViewPlan, "View plan", value).opening(url));
         }
         buttons
+    }
+}
+
+const IGNORE_DAY: (Action, &str) = (Action::IgnoreDay, "Ignore for 24 h");
+const IGNORE_WEEK: (Action, &str) = (Action::IgnoreWeek, "Ignore for 7 d");
+const ACKNOWLEDGE: (Action, &str) = (Action::Acknowledge, "Acknowledge");
+
+/// What may still be answered to drift.
+fn answers_to_drift(given: Option<&Decision>) -> &'static [(Action, &'static str)] {
+    match given.map(|decision| decision.verdict) {
+        Some(DecisionVerdict::Ignore { .. }) => &[ACKNOWLEDGE],
+        Some(DecisionVerdict::Acknowledge) => &[IGNORE_DAY, IGNORE_WEEK],
+        _ => &[IGNORE_DAY, IGNORE_WEEK, ACKNOWLEDGE],
     }
 }
 
@@ -217,11 +241,13 @@ fn failure(failure: &Failure) -> Mrkdwn {
 fn decisions(decisions: &[Decision]) -> Mrkdwn {
     let newest = decisions.iter().rev().take(MOST_DECISIONS).map(|decision| {
         let word = match decision.verdict {
-            DecisionVerdict::Approve => "Approved",
-            DecisionVerdict::Reject => "Rejected",
+            DecisionVerdict::Approve => "Approved".to_owned(),
+            DecisionVerdict::Reject => "Rejected".to_owned(),
+            DecisionVerdict::Ignore { until } => format!("Ignored until {until}"),
+            DecisionVerdict::Acknowledge => "Acknowledged".to_owned(),
         };
         let by = &decision.by;
-        let text = Mrkdwn::default().bold(word).plain(&format!(" by {} ({})", by.who, by.from));
+        let text = Mrkdwn::default().bold(&word).plain(&format!(" by {} ({})", by.who, by.from));
         if by.message.is_empty() { text } else { text.plain(": ").plain(&first_line(&by.message)) }
     });
     let lines: Vec<Mrkdwn> = newest.collect();
@@ -287,7 +313,8 @@ mod tests {
 
     fn draw(run: &Run, summary: Option<&PlanSummary>) -> Value {
         let url = Some("https://yuba.example/runs/1");
-        let card = RunCard { run, summary, url, has_buttons: true, drift_stands: true }.draw();
+        let card =
+            RunCard { run, summary, url, has_buttons: true, drift_stands: true, drift_answer: None }.draw();
         serde_json::to_value(card.blocks).unwrap()
     }
 
@@ -366,14 +393,44 @@ mod tests {
         `toy_bucket.a`: tags.team, size
         `toy_bucket.b` is gone
         `08747a1433` Move the logs of prod to eu-2 · Ada &lt;ada@example.com&gt; | <https://yuba.example/runs/1|run 2 (drift)>
-        [Remediate][View plan]
+        [Remediate][Ignore for 24 h][Ignore for 7 d][Acknowledge][View plan]
         ");
-        let gone =
-            RunCard { run: &drifted, summary: None, url: None, has_buttons: true, drift_stands: false };
+        let gone = RunCard {
+            run: &drifted,
+            summary: None,
+            url: None,
+            has_buttons: true,
+            drift_stands: false,
+            drift_answer: None,
+        };
         insta::assert_snapshot!(shown(&serde_json::to_value(gone.draw().blocks).unwrap()), @r"
         infra/network-prod: drift that was found is gone
         `08747a1433` Move the logs of prod to eu-2 · Ada &lt;ada@example.com&gt; | run 2 (drift)
         ");
+    }
+
+    #[test]
+    fn an_answer_to_drift_is_shown_and_the_others_can_still_be_given() {
+        let drifted = run(|run| {
+            (run.kind, run.state) = (RunKind::Drift, RunState::Drifted);
+            run.decisions.clear();
+        });
+        let said = |verdict, drift_stands| {
+            let mut answer = run(|_| ()).decisions[0].clone();
+            answer.verdict = verdict;
+            let (summary, url, drift_answer) = (None, None, Some(&answer));
+            let card =
+                RunCard { run: &drifted, summary, url, has_buttons: true, drift_stands, drift_answer }.draw();
+            shown(&serde_json::to_value(card.blocks).unwrap())
+        };
+        let until = crate::time::Timestamp(1_796_108_157_000);
+        let ignored = said(DecisionVerdict::Ignore { until }, true);
+        assert!(ignored.contains("*Ignored until 2026-12-01T06:55:57Z* by token holder (cli)"), "{ignored}");
+        assert!(ignored.ends_with("[Remediate][Acknowledge]"), "{ignored}");
+        let acknowledged = said(DecisionVerdict::Acknowledge, true);
+        assert!(acknowledged.contains("*Acknowledged* by token holder"), "{acknowledged}");
+        assert!(acknowledged.ends_with("[Remediate][Ignore for 24 h][Ignore for 7 d]"), "{acknowledged}");
+        assert!(!said(DecisionVerdict::Acknowledge, false).contains("Acknowledged"), "the drift is gone");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Drift: found, reported, put right, and never a back door.
 
 use super::world::World;
+use crate::effect::{Effect, PendingEffect};
+use crate::event::EventKind;
 use crate::request::Ask;
 use crate::run::{RunKind, RunState};
 use crate::source::Reason;
@@ -156,6 +158,80 @@ fn a_stack_whose_drift_is_not_looked_for_is_left_alone() {
     let mut world = World::applied(|spec| spec.drift.mode = DriftMode::Off);
     world.passes(Span::hours(48));
     assert_eq!(world.states(), "applied");
+}
+
+impl World {
+    /// A check for drift comes back; which events were published of it.
+    fn checked(&mut self, content: &str) -> String {
+        let before = self.stack.events;
+        self.passes(Span::minutes(12));
+        self.planned(content);
+        let kind = |pending: &PendingEffect| match &pending.effect {
+            Effect::Publish { event } if event.number > before => Some(event.kind),
+            _ => None,
+        };
+        let kinds = self.stack.outbox.iter().filter_map(kind).filter(|kind| *kind != EventKind::RunQueued);
+        kinds.map(|kind| format!("{kind:?}")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[test]
+fn drift_that_nobody_answers_becomes_critical_once() {
+    let mut world = World::applied(|_| {});
+    let found: Vec<String> = (0..5).map(|_| world.checked("by hand")).collect();
+    assert_eq!(found, ["DriftDetected", "", "DriftEscalated", "", ""]);
+    assert_eq!(world.checked(""), "DriftResolved");
+    let again: Vec<String> = (0..3).map(|_| world.checked("by hand")).collect();
+    assert_eq!(again, ["DriftDetected", "", "DriftEscalated"], "it is counted anew");
+    let mut sooner = World::applied(|spec| spec.drift.escalate_after = 1);
+    assert_eq!(sooner.checked("by hand"), "DriftDetected DriftEscalated");
+}
+
+#[test]
+fn ignored_drift_is_told_again_when_that_is_over_and_other_drift_at_once() {
+    let mut world = World::applied(|_| {});
+    world.checked("by hand");
+    let answer = world.ask(Ask::IgnoreDrift { hours: 1 });
+    assert!(answer.starts_with("nobody is told of this drift until 2026-11-30T"), "{answer}");
+    assert!(world.shown().contains("; ada ignores it until 2026-11-30T"), "{}", world.shown());
+    let found: Vec<String> = (0..3).map(|_| world.checked("by hand")).collect();
+    assert_eq!(found, ["", "", ""], "neither told nor escalated");
+    assert_eq!(world.checked("more by hand"), "DriftDetected DriftEscalated");
+    world.checked("");
+    assert_eq!(world.checked("by hand"), "DriftDetected", "an hour has passed");
+}
+
+#[test]
+fn ignored_drift_that_goes_and_comes_back_stays_ignored() {
+    let mut world = World::applied(|_| {});
+    world.checked("by hand");
+    world.ask(Ask::IgnoreDrift { hours: 24 });
+    world.checked("");
+    assert_eq!(world.checked("by hand"), "");
+}
+
+#[test]
+fn acknowledged_drift_is_not_escalated_until_it_has_gone_and_come_back() {
+    let mut world = World::applied(|_| {});
+    world.checked("by hand");
+    assert_eq!(
+        world.ask(Ask::AcknowledgeDrift),
+        "the drift is acknowledged; it is not escalated while it stays the same"
+    );
+    assert!(world.shown().ends_with("; ada looks after it"), "{}", world.shown());
+    let found: Vec<String> = (0..3).map(|_| world.checked("by hand")).collect();
+    assert_eq!(found, ["", "", ""]);
+    world.checked("");
+    let again: Vec<String> = (0..3).map(|_| world.checked("by hand")).collect();
+    assert_eq!(again, ["DriftDetected", "", "DriftEscalated"]);
+}
+
+#[test]
+fn where_no_drift_stands_there_is_nothing_to_answer() {
+    let mut world = World::applied(|_| {});
+    for ask in [Ask::AcknowledgeDrift, Ask::IgnoreDrift { hours: 24 }] {
+        assert!(world.ask(ask).starts_with("refused: no drift stands: Applied successfully"));
+    }
 }
 
 #[test]

@@ -382,9 +382,10 @@ pub struct Drift {
     pub remediate_when: Option<Value>,
     /// Addresses and attributes whose drift is no drift.
     pub ignore: Option<Vec<Value>>,
-    /// After how long unanswered drift is told to more people.
-    #[schemars(with = "Option<format::Duration>")]
-    pub escalate_after: Option<Span>,
+    /// After how many checks in a row that found drift, and that nobody answered, it becomes critical, once; 3 if it names
+    /// none.
+    #[schemars(range(min = 1))]
+    pub escalate_after: Option<u32>,
 }
 
 /// What is done about drift.
