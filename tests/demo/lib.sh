@@ -48,6 +48,7 @@ make_repository() {
     git -C "$repo" remote add origin "$dir/infra.git"
     cp -R "$here/repository/." "$repo/"
     sed -i "s#file:///infra.git#file://$dir/infra.git#" "$repo/flux/source.yaml"
+    sed -i "s#https://slack.com/api/chat.postMessage#$(cat "$dir/slack.api")#" "$repo/flux/slack.yaml"
     git -C "$repo" add --all
     git -C "$repo" commit --quiet -m "Begin"
 }
@@ -63,9 +64,10 @@ commit_and_push() {
 
 start_server() {
     rm -f "$dir/data/server.url"
-    show_line "yuba serve --data data --listen 127.0.0.1:0 --manifests file://infra.git@main//flux &"
+    show_line "yuba serve --data data --listen 127.0.0.1:0 --manifests file://infra.git@main//flux" \
+        "--slack-signing-secret-file slack.secret --allow-private-webhooks &"
     "$bin/yuba" serve --data "$dir/data" --listen 127.0.0.1:0 --manifests "file://$dir/infra.git@main//flux" \
-        >>"$dir/serve.log" 2>&1 &
+        --slack-signing-secret-file "$dir/slack.secret" --allow-private-webhooks >>"$dir/serve.log" 2>&1 &
     server=$!
     until [ -s "$dir/data/server.url" ]; do
         kill -0 "$server" 2>/dev/null || die "yuba serve ended: $(tail -5 "$dir/serve.log")"
@@ -73,6 +75,41 @@ start_server() {
     done
     YUBA_SERVER=$(cat "$dir/data/server.url")
     export YUBA_SERVER
+}
+
+start_slack() {
+    "$bin/demo-slack" "$dir" 2>"$dir/slack.log" &
+    slack=$!
+    until [ -s "$dir/slack.port" ]; do
+        kill -0 "$slack" 2>/dev/null || die "demo-slack ended: $(tail -5 "$dir/slack.log")"
+        sleep 0.1
+    done
+}
+
+# Says a line to the stand-in for Slack; what it answers.
+ask_slack() {
+    local said
+    exec 3<>"/dev/tcp/127.0.0.1/$(cat "$dir/slack.port")"
+    printf '%s\n' "$*" >&3
+    said=$(cat <&3)
+    exec 3>&-
+    case $said in error:*) die "Slack: $said" ;; esac
+    printf '%s\n' "$said"
+}
+
+# Shows the message of #infra that shows a text.
+in_slack() {
+    show_line "(Slack, #infra)"
+    ask_slack show "$1"
+}
+
+# Somebody presses Approve of the message that shows a text, and is told another.
+pressed() { # user, text of the message, what they are told
+    local said
+    show_line "($1 presses Approve; only they see:)"
+    said=$(ask_slack press yuba.approve "$1" "$YUBA_SERVER" "$2")
+    printf '%s\n' "$said"
+    [[ $said == *"$3"* ]] || die "expected Slack to say: $3"
 }
 
 kill_server() {
@@ -99,6 +136,10 @@ until_begun() { # verb, type, id
 finish() {
     local code=$?
     release 2>/dev/null || true
+    if [ -n "$slack" ]; then
+        kill "$slack" 2>/dev/null || true
+        wait "$slack" 2>/dev/null || true
+    fi
     if [ -n "$server" ]; then
         kill "$server" 2>/dev/null || true
         wait "$server" 2>/dev/null || true

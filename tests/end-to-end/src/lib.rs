@@ -16,7 +16,7 @@ mod world;
 
 pub use program::{Ran, run, yuba};
 pub use repository::Repository;
-pub use server::Server;
+pub use server::{Server, post_as_slack};
 pub use state_backend::{Refuses, StateBackend};
 pub use tasks::Task;
 pub use world::{World, open_to_all};

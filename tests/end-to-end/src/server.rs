@@ -1,7 +1,7 @@
 //! `yuba serve` as a process of its own, on a port of its own, that can be killed and started again.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,6 +19,27 @@ const STANDARD_STREAMS: u64 = 3;
 
 /// The file with the secret that webhooks are signed with.
 const WEBHOOK_SECRET: &str = "webhook-secret";
+
+/// Posts a payload to a server as Slack does, signed and without a token; the status of the answer.
+#[expect(clippy::disallowed_methods, reason = "Slack signs by the clock")]
+pub fn post_as_slack(url: &str, path: &str, payload: &serde_json::Value) -> io::Result<u16> {
+    let body =
+        form_urlencoded::Serializer::new(String::new()).append_pair("payload", &payload.to_string()).finish();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).to_string();
+    let secret = yuba_fake_slack::FakeSlack::SIGNING_SECRET.into();
+    let signature = yuba_slack::sign(&secret, &now, body.as_bytes()).unwrap_or_default();
+    let address = url.trim_start_matches("http://");
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nX-Slack-Request-Timestamp: {now}\r\n\
+         X-Slack-Signature: {signature}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or(0))
+}
 
 /// A running server.
 #[derive(Debug)]
@@ -132,17 +153,8 @@ impl Server {
     }
 
     /// Posts a payload as Slack does, signed; the status of the answer.
-    #[expect(clippy::disallowed_methods, reason = "Slack signs by the clock")]
     pub fn from_slack(&self, path: &str, payload: &serde_json::Value) -> u16 {
-        let body = form_urlencoded::Serializer::new(String::new())
-            .append_pair("payload", &payload.to_string())
-            .finish();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).to_string();
-        let secret = yuba_fake_slack::FakeSlack::SIGNING_SECRET.into();
-        let signature = yuba_slack::sign(&secret, &now, body.as_bytes()).unwrap_or_default();
-        let headers = format!("X-Slack-Request-Timestamp: {now}\r\nX-Slack-Signature: {signature}\r\n");
-        let answer = self.exchange(&format!("POST {path}"), &headers, body.as_bytes());
-        answer.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+        post_as_slack(&self.url(), path, payload).expect("the server answers")
     }
 
     /// A number of `/metrics`.
