@@ -11,7 +11,7 @@ use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
-use yuba_ports::around::{LoadedFormer, formers, same_state, teams};
+use yuba_ports::around::{LoadedFormer, bound, formers, same_state};
 use yuba_ports::records::{self, Versioned};
 use yuba_ports::{Expected, PortError, Ports, TaskStatus, Write};
 
@@ -25,7 +25,7 @@ pub(crate) struct Loaded {
     pub(crate) attempt: Option<Versioned<Attempt>>,
     pub(crate) request: Option<Versioned<Request>>,
     pub(crate) formers: Vec<LoadedFormer>,
-    /// That definition, observation and teams are still those that were read: what the manifest allowed a moment ago may
+    /// That definition, observation, teams and freezes are still those that were read: what the manifest allowed a moment ago may
     /// be forbidden by now.
     pub(crate) unchanged: Vec<Write>,
 }
@@ -50,7 +50,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
     let (observation, same_observation) = checked::<Observation>(ports, Key::observation(id)).await?;
     let store = &*ports.store;
     let formers = formers(store, &stack, definition.as_ref(), request.as_deref()).await?;
-    let (teams, same_teams) = teams(store).await?;
+    let bound = bound(store).await?;
     let records = Records {
         drifted: load_run(ports, id, stack.drift.as_ref().map(|drift| drift.run))
             .await?
@@ -69,13 +69,14 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
             .await?
             .and_then(|installation| installation.paused),
         stack: stack.clone().into_value(),
-        teams,
+        teams: bound.teams,
+        freezes: bound.freezes,
         definition,
         run: run.clone().map(Versioned::into_value),
         attempt: attempt.clone().map(Versioned::into_value),
         request: request.clone().map(Versioned::into_value),
     };
-    let unchanged = vec![same_definition, same_observation, same_teams];
+    let unchanged = vec![same_definition, same_observation, bound.unchanged];
     Ok(Some(Loaded { records, stack, run, attempt, request, formers, unchanged }))
 }
 

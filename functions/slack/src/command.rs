@@ -22,7 +22,7 @@ const MOST_RUNS: usize = 10;
 
 /// Answers a slash command.
 pub(crate) async fn answer(shared: &Shared, command: &SlashCommand) -> Result<Answer, PortError> {
-    let (teams, _) = teams(&*shared.ports.store).await?;
+    let teams = teams(&*shared.ports.store).await?;
     if who(&teams, &Identity::slack(&command.by.id)).is_none() {
         let text = "No Team knows you: ask whoever keeps the manifests for an entry in a Team.";
         return Ok(Answer::Told(Mrkdwn::of(text)));

@@ -263,3 +263,22 @@ async fn teams_are_taken_over_changed_and_deleted_and_each_change_is_counted() {
     world.take_over().await;
     assert_eq!(world.teams().await, (3, Vec::new()));
 }
+
+fn freeze(spec: &str) -> String {
+    format!("---\napiVersion: yuba.dev/v1\nkind: Freeze\nmetadata: {{name: xmas}}\nspec: {spec}\n")
+}
+
+#[tokio::test]
+async fn freezes_are_taken_over_changed_and_taken_back_and_each_change_is_counted() {
+    let world = World::settled(&FILES, &(freeze("{reason: one}") + &stack("dev", "dev", &[]))).await;
+    assert_eq!(world.freezes().await, (1, vec!["default/xmas: one".to_owned()]));
+    world.manifests(&(freeze("{reason: one}") + &stack("dev", "dev", &["suspend: true"])));
+    world.take_over().await;
+    assert_eq!(world.freezes().await.0, 1, "no freeze changed");
+    world.manifests(&(freeze("{until: soon}") + &stack("dev", "dev", &[])));
+    world.take_over().await;
+    assert_eq!(world.freezes().await.0, 1, "a faulty freeze holds everything back");
+    world.manifests(&stack("dev", "dev", &[]));
+    world.take_over().await;
+    assert_eq!(world.freezes().await, (2, Vec::new()));
+}

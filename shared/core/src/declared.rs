@@ -16,6 +16,17 @@ pub trait DeclaredSpec: Clone + PartialEq + Serialize + DeserializeOwned + Send 
     const PARTITION: &'static str;
     /// The `schema` number of their records.
     const SCHEMA: u32;
+    /// Whether decisions depend on them.
+    const BINDING: Binding = Binding::Never;
+}
+
+/// Whether decisions about stacks depend on what a document says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// None does.
+    Never,
+    /// Each does, from the moment it is stored: a change is counted, so that decisions that read it before are made again.
+    AtOnce,
 }
 
 /// A document as it was taken over. Written by `source`, only upwards by snapshot.

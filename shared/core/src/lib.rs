@@ -8,6 +8,7 @@ pub mod declared;
 pub mod drift;
 pub mod effect;
 pub mod event;
+pub mod freeze;
 pub mod id;
 pub mod job;
 pub mod manifest;

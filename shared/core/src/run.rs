@@ -239,6 +239,13 @@ pub enum Waiting {
         /// When one opens; `None` where none ever does.
         opens: Option<Timestamp>,
     },
+    /// A freeze to end.
+    Freeze {
+        /// Which, why, and until when, for people.
+        why: String,
+        /// When it ends; `None` where that is not known.
+        until: Option<Timestamp>,
+    },
     /// A person's word on where the state lives.
     Adoption,
     /// Stacks it depends on, each with why.
@@ -266,6 +273,7 @@ impl Waiting {
             Self::Approval => "approval".to_owned(),
             Self::Approvals(needed) => needed.join("; "),
             Self::Window { why, .. } => why.clone(),
+            Self::Freeze { why, .. } => format!("the end of {why}"),
             Self::Adoption => {
                 "a word on its state: `yuba adopt STACK` (--new, --state FILE or --from STACK)".to_owned()
             }

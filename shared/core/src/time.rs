@@ -22,6 +22,19 @@ impl Timestamp {
     }
 }
 
+impl FromStr for Timestamp {
+    type Err = InvalidId;
+
+    /// Reads a point in time with its offset, as RFC 3339 writes it: `2026-12-20T18:00:00+01:00`.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let read: Result<jiff::Timestamp, _> = text.parse();
+        read.map(|at| Self(at.as_millisecond())).map_err(|_| InvalidId {
+            found: text.to_owned(),
+            expected: "a point in time such as `2026-12-20T18:00:00+01:00`",
+        })
+    }
+}
+
 impl Add<Span> for Timestamp {
     type Output = Self;
     fn add(self, span: Span) -> Self {
@@ -185,6 +198,10 @@ mod tests {
     #[test]
     fn a_point_in_time_is_written_in_utc() {
         assert_eq!(Timestamp(1_796_027_157_000).to_string(), "2026-11-30T08:25:57Z");
+        assert_eq!("2026-11-30T09:25:57+01:00".parse(), Ok(Timestamp(1_796_027_157_000)));
+        assert!(
+            "2026-11-30".parse::<Timestamp>().is_err() && "2026-11-30T09:25:57".parse::<Timestamp>().is_err()
+        );
         assert_eq!(Timestamp(5).since(Timestamp(9)), Span::ZERO);
     }
 }

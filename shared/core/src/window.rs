@@ -35,10 +35,16 @@ pub const LONGEST: Span = Span::hours(7 * 24);
 impl Window {
     /// Whether it is open.
     pub fn is_open(&self, now: Timestamp) -> bool {
+        self.closes(now).is_some()
+    }
+
+    /// When it closes; `None` where it is not open.
+    pub fn closes(&self, now: Timestamp) -> Option<Timestamp> {
         let since = now - self.duration;
         // A window that opened a moment after `since` is still open; local days begin up to a day apart.
         let opened = self.openings(since - Span::hours(24), now);
-        opened.into_iter().any(|opening| opening > since && opening <= now)
+        let last = opened.into_iter().filter(|opening| *opening > since && *opening <= now).max();
+        last.map(|opening| opening + self.duration)
     }
 
     /// When it opens next; `None` where it never does.
@@ -272,6 +278,9 @@ mod tests {
             ("2026-07-01T07:00:00Z", true),
         ] {
             assert_eq!(office.is_open(at(time)), is_open, "{time}");
+            let closes = office.closes(at(time)).map(|closes| closes.to_string());
+            assert_eq!(closes.is_some(), is_open, "{time}");
+            assert!(closes.is_none_or(|closes| closes.ends_with(":00:00Z")), "{time}");
         }
         assert_eq!(office.next_opening(at("2026-12-04T09:00:00Z")), Some(at("2026-12-07T08:00:00Z")));
     }

@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
+use yuba_core::freeze::Freeze;
 use yuba_core::notify::{Alert, Incident, Notification, Provider, ProviderHealth, Said, SlackThread};
 use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Installation, Record, StackAlias};
@@ -59,6 +60,7 @@ fn records_of_the_first_form_are_read_whole() {
     check::<Said>("said");
     check::<SlackThread>("slack-thread");
     check::<Incident>("incident");
+    check::<Freeze>("freeze");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn kinds_and_versions_that_do_not_exist() {
         of_kind("yuba.dev/v1", "Stak", ""),
         of_kind("yuba.dev/v2", "Stack", ""),
         of_kind("example.com/v1", "Widget", ""),
-        "apiVersion: yuba.dev/v1\nkind: Freeze\nmetadata: {name: xmas}\nspec: {}\n".to_owned(),
+        "apiVersion: yuba.dev/v1\nkind: Policy\nmetadata: {name: xmas}\nspec: {}\n".to_owned(),
         "apiVersion: yuba.dev/v1\nkind: Freeze\nmetadata: {name: xmas}\n".to_owned(),
         "apiVersion: yuba.dev/v1\nkind: Team\nmetadata: [\n".to_owned(),
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n".to_owned(),
@@ -94,10 +94,9 @@ fn kinds_and_versions_that_do_not_exist() {
     m.yaml:7:7: error: kind: found `Stak` in `yuba.dev/v1`, allowed is `Stack`, `Context`, `Policy`, `Team` or `Freeze`; did you mean `Stack`?
     m.yaml:6:13: error: apiVersion: found `yuba.dev/v2` for `Stack`, allowed is `yuba.dev/v1`
     m.yaml:6:1: notice: ignored: Widget `web` of `example.com/v1` is not a kind that Yuba reads
-    m.yaml:1:1: notice: not applied yet: Freeze `xmas`
+    m.yaml:1:1: notice: not applied yet: Policy `xmas`
     m.yaml:1:1: error: the whole set is held back, because a Freeze is faulty: what it forbids would be allowed without it
     m.yaml:1:1: error: spec: found nothing, allowed is a mapping; it is required
-    m.yaml:1:1: notice: not applied yet: Freeze `xmas`
     m.yaml:4:1: error: the whole set is held back, because a Team is faulty: what it forbids would be allowed without it
     m.yaml:4:1: error: not YAML: while parsing a node, did not find expected node content
     m.yaml:1:1: notice: Secret `default/s` is not used: its values do not belong in Git; store them with `yuba secret set default/s`
@@ -292,4 +291,30 @@ proptest! {
     fn any_yaml_like_text_is_read_without_a_panic(text in "([a-c&*<!|>'\"%?#:,\\-\\[\\]{} \\n\\t]|---\\n|\\r\\n|: |- |&a |\\*a |kind: Terraform\\n){0,60}") {
         let _ = errors(&[text.clone(), stack(&text)]);
     }
+}
+
+#[test]
+fn faults_of_freezes() {
+    let of =
+        |spec: &str| format!("apiVersion: yuba.dev/v1\nkind: Freeze\nmetadata: {{name: a}}\nspec: {spec}\n");
+    let texts = [
+        of(
+            "{reason: x, from: 2026-12-20T18:00:00+01:00, until: 2026-12-20T17:30:00Z, stacks: [{name: '*'}]}",
+        ),
+        of("{from: 2026-12-20, until: soon}"),
+        of("{from: 2026-12-20T18:00:00+01:00, until: 2026-12-20T17:00:00Z}"),
+        of("{windows: [{cron: '0 20 * * *', duration: 240h}]}"),
+        of("{stack: [{name: a}]}"),
+    ];
+    insta::assert_snapshot!(errors(&texts), @r"
+    m.yaml:1:1: error: the whole set is held back, because a Freeze is faulty: what it forbids would be allowed without it
+    m.yaml:4:14: error: spec.from: found `2026-12-20`, allowed is a point in time with its offset such as `2026-12-20T18:00:00+01:00` or `2026-12-20T17:00:00Z`
+    m.yaml:4:33: error: spec.until: found `soon`, allowed is a point in time with its offset such as `2026-12-20T18:00:00+01:00` or `2026-12-20T17:00:00Z`
+    m.yaml:1:1: error: the whole set is held back, because a Freeze is faulty: what it forbids would be allowed without it
+    m.yaml:4:48: error: spec.until: is not after `from`: it would never be in force
+    m.yaml:1:1: error: the whole set is held back, because a Freeze is faulty: what it forbids would be allowed without it
+    m.yaml:4:49: error: spec.windows[0].duration: found `240h0m0s`, allowed is at most `168h0m0s`
+    m.yaml:1:1: error: the whole set is held back, because a Freeze is faulty: what it forbids would be allowed without it
+    m.yaml:4:8: error: spec.stack: no such field; did you mean `stacks`?
+    ");
 }

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 
 use yuba_core::decide::Former;
+use yuba_core::declared::DeclaredSpec;
+use yuba_core::freeze::{Freeze, FreezeSpec};
 use yuba_core::id::StackId;
 use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Key, Record, TEAMS, state_partition};
@@ -87,21 +89,46 @@ async fn former(store: &dyn Store, id: StackId) -> Result<Option<LoadedFormer>, 
     Ok(Some(LoadedFormer { former, stack, unchanged }))
 }
 
-/// All teams, and the condition that none has changed since they were read.
-pub async fn teams(store: &dyn Store) -> Result<(Vec<Team>, Write), PortError> {
+/// What the manifests say that binds decisions about all stacks.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// All teams.
+    pub teams: Vec<Team>,
+    /// All freezes.
+    pub freezes: Vec<Freeze>,
+    /// The condition that none of them has changed since they were read.
+    pub unchanged: Write,
+}
+
+/// All teams and freezes.
+pub async fn bound(store: &dyn Store) -> Result<Bound, PortError> {
     let key = Key::roster();
     let Some(roster) = load::<Roster>(store, &key).await? else {
-        return Ok((Vec::new(), Write::Check { key, expected: Expected::Absent }));
+        let unchanged = Write::Check { key, expected: Expected::Absent };
+        return Ok(Bound { teams: Vec::new(), freezes: Vec::new(), unchanged });
     };
-    let (mut teams, mut after) = (Vec::new(), None);
+    Ok(Bound {
+        teams: teams(store).await?,
+        freezes: all(store, FreezeSpec::PARTITION, "").await?,
+        unchanged: Write::Check { key, expected: roster.expected() },
+    })
+}
+
+/// All teams.
+pub async fn teams(store: &dyn Store) -> Result<Vec<Team>, PortError> {
+    all(store, TEAMS, "team#").await
+}
+
+async fn all<T: Record>(store: &dyn Store, partition: &str, prefix: &str) -> Result<Vec<T>, PortError> {
+    let (mut all, mut after) = (Vec::new(), None);
     loop {
-        let (partition, prefix) = (TEAMS.to_owned(), "team#".to_owned());
+        let (partition, prefix) = (partition.to_owned(), prefix.to_owned());
         let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit: 100 };
-        let (found, next) = page::<Team>(store, query).await?;
-        teams.extend(found.into_iter().map(Versioned::into_value));
+        let (found, next) = page::<T>(store, query).await?;
+        all.extend(found.into_iter().map(Versioned::into_value));
         match next {
             Some(cursor) => after = Some(cursor),
-            None => return Ok((teams, Write::Check { key, expected: roster.expected() })),
+            None => return Ok(all),
         }
     }
 }

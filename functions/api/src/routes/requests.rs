@@ -20,7 +20,7 @@ use yuba_core::request::{Adoption, Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
 use yuba_core::time::Span;
-use yuba_ports::around::{formers, same_state, teams};
+use yuba_ports::around::{bound, formers, same_state};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
 
@@ -273,6 +273,7 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
     let definition = lookup::definition(store, stack.id).await?;
     let observation = lookup::read(store, &Key::observation(stack.id)).await?;
     let formers = formers(store, stack, definition.as_ref(), Some(request)).await?;
+    let bound = bound(store).await?;
     Ok(Records {
         stack: stack.clone(),
         same_state: same_state(store, stack.id, definition.as_ref(), observation.as_ref()).await?,
@@ -289,7 +290,8 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
         dependencies: Vec::new(),
         trouble: None,
         paused: None,
-        teams: teams(store).await?.0,
+        teams: bound.teams,
+        freezes: bound.freezes,
     })
 }
 

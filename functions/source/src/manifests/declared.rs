@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use yuba_core::declared::{Declared, DeclaredSpec};
+use yuba_core::declared::{Binding, Declared, DeclaredSpec};
+use yuba_core::freeze::FreezeSpec;
 use yuba_core::id::ObjectName;
 use yuba_core::manifest::DeclaredManifest;
 use yuba_core::message::{Cause, Message, Wake};
@@ -23,6 +24,11 @@ impl Taking<'_> {
         let wake = |name| Message::new(Wake::Provider(name), cause.clone());
         let messages: Vec<Message> = changed.into_iter().map(wake).collect();
         if messages.is_empty() { Ok(()) } else { self.ports.queue.send(messages).await }
+    }
+
+    /// Takes the freezes over.
+    pub(super) async fn take_freezes(&mut self) -> Result<(), PortError> {
+        self.take::<FreezeSpec>(self.set.freezes.clone()).await.map(drop)
     }
 
     /// Takes the alerts over.
@@ -111,7 +117,11 @@ impl Taking<'_> {
     }
 
     async fn write<S: DeclaredSpec>(&self, declared: Versioned<Declared<S>>) -> Result<(), PortError> {
-        match self.ports.store.commit(vec![declared.put()?]).await? {
+        let mut writes = vec![declared.put()?];
+        if S::BINDING == Binding::AtOnce {
+            writes.push(self.counted_change().await?);
+        }
+        match self.ports.store.commit(writes).await? {
             Committed::Done => Ok(()),
             Committed::Conflict(_) => Err(overtaken(&self.record.name)),
         }

@@ -145,6 +145,7 @@ impl<'a> Taking<'a> {
 
     async fn all(mut self, settings: &SourceSettings) -> Result<Report, PortError> {
         self.take_teams().await?;
+        self.take_freezes().await?;
         let values = self.take_values().await?;
         self.take_providers().await?;
         self.take_alerts().await?;

@@ -57,14 +57,19 @@ impl Taking<'_> {
 
     /// Writes some, and counts the change: a decision that read others is made again.
     async fn write_teams(&self, batch: &[Write]) -> Result<(), PortError> {
-        let roster = load::<Roster>(self.ports.store.as_ref(), &Key::roster()).await?;
-        let mut roster = roster.unwrap_or_else(|| Versioned::new(Roster::default()));
-        roster.changes += 1;
-        let writes = batch.iter().cloned().chain([roster.put()?]).collect();
+        let writes = batch.iter().cloned().chain([self.counted_change().await?]).collect();
         if self.ports.store.commit(writes).await? == Committed::Done {
             return Ok(());
         }
         Err(overtaken(&self.record.name))
+    }
+
+    /// The write that counts a change of what binds decisions.
+    pub(super) async fn counted_change(&self) -> Result<Write, PortError> {
+        let roster = load::<Roster>(self.ports.store.as_ref(), &Key::roster()).await?;
+        let mut roster = roster.unwrap_or_else(|| Versioned::new(Roster::default()));
+        roster.changes += 1;
+        roster.put()
     }
 
     async fn known_teams(&self) -> Result<BTreeMap<ObjectName, Versioned<Team>>, PortError> {

@@ -207,12 +207,20 @@ impl World {
     /// How often teams changed, and each with the names of its members.
     pub async fn teams(&self) -> (u64, Vec<String>) {
         let changes = self.load::<Roster>(&Key::roster()).await.map_or(0, |roster| roster.changes);
-        let (teams, _) = yuba_ports::around::teams(&*self.memory.store).await.unwrap();
+        let teams = yuba_ports::around::teams(&*self.memory.store).await.unwrap();
         let shown = teams.iter().map(|team| {
             let names = team.members.iter().flat_map(|member| &member.identities).map(ToString::to_string);
             format!("{}: {}", team.name, names.collect::<Vec<_>>().join(", "))
         });
         (changes, shown.collect())
+    }
+
+    /// How often teams and freezes changed, and each freeze that stands with its reason.
+    pub async fn freezes(&self) -> (u64, Vec<String>) {
+        let changes = self.load::<Roster>(&Key::roster()).await.map_or(0, |roster| roster.changes);
+        let freezes = yuba_ports::around::bound(&*self.memory.store).await.unwrap().freezes;
+        let standing = freezes.iter().filter(|freeze| freeze.vanished.is_none());
+        (changes, standing.map(|freeze| format!("{}: {}", freeze.name, freeze.spec.reason)).collect())
     }
 
     /// The cache is lost, as with the machine that it lay on.

@@ -85,7 +85,7 @@ impl Draft {
         if self.paused.is_some() {
             return self.wait_for(Waiting::Unpause);
         }
-        if let Some(waiting) = self.waits_for_window() {
+        if let Some(waiting) = self.waits_for_window().or_else(|| self.waits_for_thaw()) {
             return self.wait_for(waiting);
         }
         if let Some(why) = self.held_back_by_state() {

@@ -7,6 +7,7 @@ use super::{Decision, Former, Moment, Records, TaskSeen};
 use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
+use crate::freeze::Freeze;
 use crate::id::RunId;
 use crate::people::Team;
 use crate::request::{Ask, Outcome, Request, Signed};
@@ -41,6 +42,7 @@ pub(super) struct Draft {
     pub(super) notice: Option<TroubleNotice>,
     pub(super) paused: Option<Signed>,
     pub(super) teams: Vec<Team>,
+    pub(super) freezes: Vec<Freeze>,
     pub(super) report: Vec<String>,
     before: (Stack, Option<Run>, Option<Attempt>),
 }
@@ -75,6 +77,7 @@ impl Draft {
             notice: None,
             paused: records.paused,
             teams: records.teams,
+            freezes: records.freezes,
             report: Vec::new(),
             before,
         }

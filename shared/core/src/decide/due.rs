@@ -18,7 +18,12 @@ impl Draft {
             RunState::Planning | RunState::Applying => Some(self.now + WATCH_ATTEMPT),
             RunState::Queued => Some(self.now + LOOK_AGAIN),
             RunState::AwaitingApproval if run.waits_for == Waiting::Unpause => Some(self.now + WATCH_ATTEMPT),
-            RunState::AwaitingApproval if matches!(run.waits_for, Waiting::Window { opens: Some(_), .. }) => {
+            RunState::AwaitingApproval
+                if matches!(
+                    run.waits_for,
+                    Waiting::Window { opens: Some(_), .. } | Waiting::Freeze { .. }
+                ) =>
+            {
                 self.due_of_window(run)
             }
             RunState::AwaitingApproval if matches!(run.waits_for, Waiting::SharedState(_)) => {
@@ -28,7 +33,9 @@ impl Draft {
                 Some(self.now + LOOK_AGAIN)
             }
             _ => {
-                run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE).map(|due| due.max(self.now + LOOK_AGAIN))
+                let too_old = run.plan.as_ref().map(|plan| plan.at + PLAN_MAX_AGE);
+                let too_old = too_old.map(|due| due.max(self.now + LOOK_AGAIN));
+                [too_old, self.due_of_freeze(run)].into_iter().flatten().min()
             }
         }
     }
@@ -37,7 +44,7 @@ impl Draft {
     fn due_of_window(&self, run: &Run) -> Option<Timestamp> {
         let opens = if let Waiting::Window { opens, .. } = &run.waits_for { *opens } else { None };
         let too_old = run.plan.as_ref().map(|plan| (plan.at + PLAN_MAX_AGE).max(self.now + LOOK_AGAIN));
-        [opens, too_old].into_iter().flatten().min()
+        [opens, self.due_of_freeze(run), too_old].into_iter().flatten().min()
     }
 
     fn due_of_next(&self) -> Option<Timestamp> {

@@ -18,6 +18,7 @@ mod draft;
 mod drift_answers;
 mod due;
 mod faulty;
+mod frozen;
 mod next;
 mod renamed;
 mod reports;
@@ -35,6 +36,7 @@ pub use renamed::Former;
 pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
+use crate::freeze::Freeze;
 use crate::id::RunId;
 use crate::message::{Cause, Message};
 use crate::people::Team;
@@ -84,6 +86,8 @@ pub struct Records {
     pub paused: Option<Signed>,
     /// All teams.
     pub teams: Vec<Team>,
+    /// All freezes.
+    pub freezes: Vec<Freeze>,
 }
 
 /// What a launcher says of a task.

@@ -21,6 +21,11 @@ impl Draft {
             status
                 .push_str("; many stacks have the same error: the next try waits until one of them succeeds");
         }
+        let waits = self.run.as_ref().filter(|run| run.state == RunState::AwaitingApproval);
+        if let Some(frozen) = waits.and_then(|_| self.frozen()) {
+            status.push_str("; ");
+            status.push_str(&frozen.to_string());
+        }
         if let Some(answer) = self.drift_answer().filter(|_| self.run.is_none()) {
             status.push_str("; ");
             status.push_str(&answered(answer));
@@ -109,6 +114,7 @@ impl Draft {
             (_, Waiting::Resume) => "Waiting to be resumed".to_owned(),
             (_, Waiting::SharedState(why)) => why.clone(),
             (_, Waiting::Unpause) => "Approved; waiting for the installation's pause to end".to_owned(),
+            (_, Waiting::Freeze { .. }) => format!("{}, approved", plan_generated(run)),
             (RunState::Queued, _) => "Queued".to_owned(),
             (RunState::Planning, _) if run.kind == RunKind::Drift => {
                 format!("Checking for drift: {}", run.revision)

@@ -46,7 +46,8 @@ fn teams(namespace: &str, wires: Option<Vec<ApprovingTeam>>) -> Vec<TeamCount> {
     wires.unwrap_or_default().into_iter().map(one).collect()
 }
 
-fn windows(wires: Option<Vec<OpenWindow>>) -> Result<Vec<Window>, InvalidId> {
+/// Windows as they are written.
+pub(super) fn windows(wires: Option<Vec<OpenWindow>>) -> Result<Vec<Window>, InvalidId> {
     let one = |wire: OpenWindow| {
         let time_zone = wire.time_zone.map_or_else(|| Ok(ZoneName::utc()), |zone| zone.parse())?;
         Ok(Window { cron: wire.cron.parse()?, duration: wire.duration, time_zone })
@@ -74,10 +75,19 @@ fn judge_rule(
         let path = format!("{path}.teams");
         report.say(Severity::Error, root.spot_of(&path), messages::many_teams(&path, count, MOST_TEAMS));
     }
-    for (index, window) in
-        windows.iter().flatten().enumerate().filter(|(_, window)| window.duration > LONGEST)
-    {
-        let path = format!("{path}.onlyWithin[{index}].duration");
+    judge_windows(root, &format!("{path}.onlyWithin"), windows.as_deref(), report);
+}
+
+/// Reports windows that stay open for too long.
+pub(super) fn judge_windows(
+    root: &Node,
+    path: &str,
+    windows: Option<&[OpenWindow]>,
+    report: &mut Report<'_>,
+) {
+    let windows = windows.unwrap_or_default().iter().enumerate();
+    for (index, window) in windows.filter(|(_, window)| window.duration > LONGEST) {
+        let path = format!("{path}[{index}].duration");
         report.say(
             Severity::Error,
             root.spot_of(&path),

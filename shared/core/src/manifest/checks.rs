@@ -201,6 +201,7 @@ impl Drafts {
         self.providers.retain(|provider| provider.place != *place);
         self.alerts.retain(|alert| alert.place != *place);
         self.teams.retain(|team| team.place != *place);
+        self.freezes.retain(|freeze| freeze.place != *place);
     }
 
     pub(super) fn drop_stack(&mut self, name: &StackName) {

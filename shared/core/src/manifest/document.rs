@@ -8,6 +8,7 @@ use super::check;
 use super::fields::{self, Since};
 use super::finding::{Place, Severity, Spot};
 use super::format;
+use super::freeze;
 use super::kinds::Class;
 use super::messages;
 use super::notification;
@@ -18,6 +19,7 @@ use super::stack::{self, DEFAULT_NAMESPACE, StackDraft};
 use super::team;
 use super::wire::kube::{ConfigMapDocument, Metadata, ServiceAccountDocument};
 use super::yaml::{Node, Tree};
+use crate::freeze::FreezeSpec;
 use crate::id::{ObjectName, SecretName};
 use crate::notify::{AlertSpec, ProviderSpec};
 use crate::people::Member;
@@ -38,6 +40,8 @@ pub(super) enum Item {
     Alert(ObjectName, AlertSpec, Spot),
     /// A team and its members.
     Team(ObjectName, Vec<Member>),
+    /// A freeze.
+    Freeze(ObjectName, FreezeSpec),
     /// Nothing that anything else needs.
     Nothing,
 }
@@ -107,6 +111,7 @@ pub(super) fn read(root: Node, class: Class, report: &mut Report<'_>) -> Item {
             }
             None => Item::Nothing,
         },
+        Class::Freeze => read_freeze(&root, report).unwrap_or(Item::Nothing),
         Class::Context | Class::Restriction => {
             read_later(&root, report);
             Item::Nothing
@@ -206,6 +211,16 @@ fn read_provider(root: &Node, report: &mut Report<'_>) -> Option<Item> {
     let name = read_leniently(root, "provider.json", report)?;
     let spec = notification::provider(root, &name, report)?;
     Some(Item::Provider(name, spec))
+}
+
+fn read_freeze(root: &Node, report: &mut Report<'_>) -> Option<Item> {
+    match freeze::read(root, typed(root, "freeze-v1.json", report)?, report) {
+        Ok((name, spec)) => Some(Item::Freeze(name, spec)),
+        Err(error) => {
+            report.say(Severity::Error, root.spot, error.to_string());
+            None
+        }
+    }
 }
 
 fn read_alert(root: &Node, report: &mut Report<'_>) -> Option<Item> {

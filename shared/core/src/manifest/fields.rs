@@ -181,6 +181,15 @@ pub(super) const TEAM: &[Field] = &[
     later("spec.members[].oidcGroup", Since::Stack, "nobody comes in by it yet"),
 ];
 
+/// The fields of `Freeze`.
+pub(super) const FREEZE: &[Field] = &[
+    works("spec.reason", Since::Stack),
+    works("spec.from", Since::Stack),
+    works("spec.until", Since::Stack),
+    works("spec.windows", Since::Stack),
+    works("spec.stacks", Since::Stack),
+];
+
 /// The fields of `Provider`.
 pub(super) const PROVIDER: &[Field] = &[
     works("spec.type", Since::V1Alpha1),

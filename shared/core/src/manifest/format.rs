@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::approval::PlanCondition;
 use crate::spec::{ApprovePlan, KeyMapping};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 use crate::window::{Cron, ZoneName};
 
 /// A form of texts.
@@ -141,6 +141,12 @@ const FORMATS: &[Format] = &[
         check: |text| text.parse::<ZoneName>().is_ok(),
     },
     Format {
+        name: "point-in-time",
+        allowed: "a point in time with its offset such as `2026-12-20T18:00:00+01:00` or `2026-12-20T17:00:00Z`",
+        pattern: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]+([Zz]|[+-][0-9:]+)$",
+        check: |text| text.parse::<Timestamp>().is_ok(),
+    },
+    Format {
         name: "path-glob",
         allowed: "a glob of paths inside the repository, such as `policies/**/*.json`",
         pattern: r"^[^/].*$",
@@ -209,6 +215,8 @@ markers! {
     CronExpression = "cron-expression";
     /// The name of a time zone.
     TimeZoneName = "time-zone";
+    /// A point in time, with its offset.
+    PointInTime = "point-in-time";
     /// A glob of paths.
     PathGlob = "path-glob";
 }

@@ -27,6 +27,8 @@ pub(super) enum Class {
     Context,
     /// `Team`: a faulty one holds the whole set back.
     Team,
+    /// `Freeze`: a faulty one holds the whole set back.
+    Freeze,
     /// `Policy` or `Freeze`: does not work yet; a faulty one holds the whole set back.
     Restriction,
     /// A list of documents, as `kubectl get -o yaml` writes it.
@@ -118,7 +120,8 @@ impl Header<'_> {
             "Stack" => Class::Stack(Since::Stack),
             "Context" => Class::Context,
             "Team" => Class::Team,
-            "Policy" | "Freeze" => Class::Restriction,
+            "Freeze" => Class::Freeze,
+            "Policy" => Class::Restriction,
             _ => return self.unknown_kind(KINDS, report),
         };
         self.in_version(&[STACK], class, report)

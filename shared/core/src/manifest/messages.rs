@@ -260,6 +260,10 @@ pub(super) fn many_teams(path: &str, found: usize, most: usize) -> String {
     format!("{path}: found {found} teams, allowed are at most {most}")
 }
 
+pub(super) fn ends_before_it_begins(path: &str) -> String {
+    format!("{path}: is not after `from`: it would never be in force")
+}
+
 pub(super) fn long_window(path: &str, found: Span, longest: Span) -> String {
     format!("{path}: found `{found}`, allowed is at most `{longest}`")
 }

@@ -13,6 +13,7 @@ mod engine;
 mod fields;
 mod finding;
 mod format;
+mod freeze;
 mod helm;
 mod in_code;
 mod kinds;

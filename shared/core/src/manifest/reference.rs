@@ -19,6 +19,7 @@ pub fn reference() -> String {
         ("Provider", "provider.json", fields::PROVIDER),
         ("Alert", "alert.json", fields::ALERT),
         ("Team", "team-v1.json", fields::TEAM),
+        ("Freeze", "freeze-v1.json", fields::FREEZE),
     ] {
         let Some(kind) = of(file) else { continue };
         text.extend(["\n## ", heading, "\n\n", &table(kind, rows)]);
@@ -45,8 +46,10 @@ what it finds as `file:line:column: error|warning|notice: …`.
 - A `Team` of `yuba.dev/v1` names people who may decide, and the names under which Slack and Git hosts know them. Two entries
   with one name in common are one human, who counts once. Teams bind at once, also for plans that wait already; a faulty one
   holds the whole set back.
-- `Context`, `Policy` and `Freeze` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy` or
-  `Freeze` holds the whole set back. Only their name and that they have a `spec` is checked; they have no schema yet.
+- A `Freeze` of `yuba.dev/v1` names times in which nothing of the stacks that it covers is approved or applied. Freezes bind at
+  once, for stacks of all sets; an apply that has begun goes on. A faulty one holds the whole set back.
+- `Context` and `Policy` of `yuba.dev/v1` are read, not applied yet: each is a notice, and a faulty `Policy` holds the whole set
+  back. Only their name and that they have a `spec` is checked; they have no schema yet.
 - The annotation `yuba.dev/state: new` says that a stack for which nobody names a backend starts with an empty state; without
   it the first plan waits for `yuba adopt`. It waits too where the stack may be one that vanished, under a new name: see
   [`yuba adopt`](cli.md#yuba-adopt-stack).

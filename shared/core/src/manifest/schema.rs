@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::fields::{self, Since};
+use super::wire::freeze::FreezeDocument;
 use super::wire::kube::{ConfigMapDocument, ServiceAccountDocument};
 use super::wire::notification::{AlertDocument, ProviderDocument};
 use super::wire::source::GitRepositoryDocument;
@@ -60,6 +61,7 @@ static SCHEMAS: LazyLock<Vec<KindSchema>> = LazyLock::new(|| {
         kind::<ProviderDocument>("provider.json", notification, "Provider"),
         kind::<AlertDocument>("alert.json", notification, "Alert"),
         kind::<TeamDocument>("team-v1.json", &["yuba.dev/v1"], "Team"),
+        kind::<FreezeDocument>("freeze-v1.json", &["yuba.dev/v1"], "Freeze"),
     ]
 });
 
@@ -104,7 +106,7 @@ mod tests {
 
     fn properties(file: &str) -> BTreeSet<String> {
         let schema = &schemas().iter().find(|schema| schema.file == file).unwrap().schema;
-        let spec = ["StackSpec", "GitRepositorySpec", "TeamSpec", "ProviderSpec", "AlertSpec"]
+        let spec = ["StackSpec", "GitRepositorySpec", "TeamSpec", "ProviderSpec", "AlertSpec", "FreezeSpec"]
             .iter()
             .find_map(|name| schema["$defs"].get(name))
             .unwrap();
@@ -126,6 +128,7 @@ mod tests {
         assert_eq!(properties("stack-v1.json"), rows(fields::STACK, Since::Stack));
         assert_eq!(properties("gitrepository.json"), rows(fields::SOURCE, Since::Stack));
         assert_eq!(properties("team-v1.json"), rows(fields::TEAM, Since::Stack));
+        assert_eq!(properties("freeze-v1.json"), rows(fields::FREEZE, Since::Stack));
         assert_eq!(properties("provider.json"), rows(fields::PROVIDER, Since::Stack));
         assert_eq!(properties("alert.json"), rows(fields::ALERT, Since::Stack));
     }

@@ -17,6 +17,7 @@ use super::report::Report;
 use super::source::SourceDraft;
 use super::stack::StackDraft;
 use super::yaml::{Document, Node, Tree};
+use crate::freeze::FreezeSpec;
 use crate::id::{DocumentDigest, ObjectName, SecretName, SourceName, StackName};
 use crate::notify::{AlertSpec, ProviderSpec};
 use crate::people::Member;
@@ -119,6 +120,8 @@ pub struct ManifestSet {
     pub alerts: Vec<DeclaredManifest<AlertSpec>>,
     /// The teams, by name.
     pub teams: Vec<TeamManifest>,
+    /// The freezes, by name.
+    pub freezes: Vec<DeclaredManifest<FreezeSpec>>,
     /// What is held back.
     pub held_back: Vec<HeldBack>,
     /// Whether nothing of the set may be taken over, because a `Policy`, `Team` or `Freeze` is faulty. What could be
@@ -192,6 +195,7 @@ pub(super) struct Drafts {
     pub(super) providers: Vec<DeclaredManifest<ProviderSpec>>,
     pub(super) alerts: Vec<DeclaredManifest<AlertSpec>>,
     pub(super) teams: Vec<TeamManifest>,
+    pub(super) freezes: Vec<DeclaredManifest<FreezeSpec>>,
     /// The providers that alerts name, and where.
     pub(super) wanted_providers: Vec<(ObjectName, Place)>,
     /// Every document that says who it is, in the order of the files.
@@ -268,7 +272,12 @@ impl Drafts {
         if class == Class::Ignored {
             self.findings.append(&mut report.findings);
         } else {
-            self.lay_down(report, identity, &place, matches!(class, Class::Team | Class::Restriction));
+            self.lay_down(
+                report,
+                identity,
+                &place,
+                matches!(class, Class::Team | Class::Freeze | Class::Restriction),
+            );
         }
     }
 
@@ -325,6 +334,7 @@ impl Drafts {
                 self.alerts.push(DeclaredManifest { name, spec, place });
             }
             Item::Team(name, members) => self.teams.push(TeamManifest { name, members, place }),
+            Item::Freeze(name, spec) => self.freezes.push(DeclaredManifest { name, spec, place }),
             Item::Nothing => {}
         }
     }
@@ -350,6 +360,7 @@ impl Drafts {
             providers: self.providers,
             alerts: self.alerts,
             teams: self.teams,
+            freezes: self.freezes,
             held_back: self.held_back.into_iter().collect(),
             is_held_back: self.is_held_back,
             findings: self.findings,
@@ -360,6 +371,7 @@ impl Drafts {
         set.providers.sort_by(|one, other| one.name.cmp(&other.name));
         set.alerts.sort_by(|one, other| one.name.cmp(&other.name));
         set.teams.sort_by(|one, other| one.name.cmp(&other.name));
+        set.freezes.sort_by(|one, other| one.name.cmp(&other.name));
         set.findings.sort_by(|one, other| (&one.place, one.severity).cmp(&(&other.place, other.severity)));
         set
     }

@@ -17,8 +17,9 @@ use super::wire::stack_parts as parts;
 use super::yaml::Node;
 use crate::id::{InvalidId, SecretName, SourceName, StackName};
 use crate::spec::{
-    ApprovePlan, DriftMode, DriftSettings, ESCALATE_AFTER, EnginePreference, EngineTool, HostSecret, KeyMapping, NotApplied,
-    PreferenceStrength, Roles, StackSpec, ValuesKind, Variable, VarsFrom, WriteOutputs,
+    ApprovePlan, DriftMode, DriftSettings, ESCALATE_AFTER, EnginePreference, EngineTool, HostSecret,
+    KeyMapping, NotApplied, PreferenceStrength, Roles, StackSpec, ValuesKind, Variable, VarsFrom,
+    WriteOutputs,
 };
 use crate::state_address::BackendBlock;
 use crate::time::Span;
@@ -91,7 +92,11 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
         engine: engine_of(wire.engine, wire.runner_pod_template),
         labels: overlaid(metadata.labels, wire.labels),
         drift: DriftSettings {
-            escalate_after: wire.drift.as_ref().and_then(|drift| drift.escalate_after).unwrap_or(ESCALATE_AFTER),
+            escalate_after: wire
+                .drift
+                .as_ref()
+                .and_then(|drift| drift.escalate_after)
+                .unwrap_or(ESCALATE_AFTER),
             mode: wire.drift.and_then(|drift| drift.mode).map_or_else(
                 || {
                     default_drift_mode(

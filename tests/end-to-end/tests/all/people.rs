@@ -44,11 +44,16 @@ spec:
 
 /// A stack `prod` with more lines of its spec, whose plan waits, and is shown in Slack.
 fn asked(chat: &FakeSlack, spec: &str) -> World {
+    asked_with(chat, spec, "")
+}
+
+/// The same with more manifests.
+fn asked_with(chat: &FakeSlack, spec: &str, more: &str) -> World {
     let mut world = World::new();
     world.stack("prod", &network("prod", "one"), spec);
     world.repository.replace("flux/prod.yaml", "infra.contrib.fluxcd.io/v1alpha2", "yuba.dev/v1");
     world.repository.replace("flux/prod.yaml", "kind: Terraform", "kind: Stack");
-    world.repository.write("flux/chat.yaml", &manifests(chat));
+    world.repository.write("flux/chat.yaml", &(manifests(chat) + more));
     let secret = world.dir().join("slack-signing-secret");
     std::fs::write(&secret, FakeSlack::SIGNING_SECRET).unwrap();
     let secret = secret.display().to_string();
@@ -108,10 +113,42 @@ fn drift_is_put_right_by_a_press() {
     world.yuba(&["drift", "check", "prod"]).failed_with(2);
     world.until("drift is told", || chat.messages_with("Drift detected").len() == 1);
     let message = chat.messages_with("Drift detected").remove(0);
+    let ignored = press(&world, &chat, &message, "yuba.ignore-24h", ADA);
+    told(&world, &chat, &ignored, "Nobody is told of this drift until");
+    world.until("the message says so", || !chat.messages_with("Ignored until").is_empty());
+    assert!(world.get("prod")["status"].to_string().contains("Ada Lovelace ignores it until"));
+    let message = chat.messages_with("Drift detected").remove(0);
     press(&world, &chat, &message, "yuba.remediate", GRACE);
     world.wait("prod", "applied");
     assert_eq!(world.cloud.read("toy_network", "net-prod").unwrap().unwrap()["description"], "one");
     assert_eq!(world.states("prod"), ["applied", "drifted", "applied"]);
+}
+
+#[test]
+fn during_a_freeze_a_press_is_refused_and_once_it_is_taken_back_it_counts() {
+    let chat = FakeSlack::start(&["infra"]);
+    let freeze = "---
+apiVersion: yuba.dev/v1
+kind: Freeze
+metadata: {name: year-end, namespace: infra}
+spec: {reason: inventory}
+";
+    let world = asked_with(&chat, "", freeze);
+    let message = chat.messages_with("a plan waits for approval").remove(0);
+    let frozen =
+        "Freeze infra/year-end (inventory): nothing is approved or applied while its manifest stands";
+    let early = press(&world, &chat, &message, "yuba.approve", ADA);
+    told(&world, &chat, &early, frozen);
+    assert!(world.get("prod")["status"].to_string().contains(frozen), "{}", world.get("prod"));
+    world.repository.replace("flux/chat.yaml", freeze, "");
+    world.repository.push("Thaw");
+    world.until("the freeze is taken back", || {
+        let name = press(&world, &chat, &message, "yuba.approve", ADA);
+        let path = format!("/response/{name}");
+        world.until("whoever presses is told", || !chat.calls(&path).is_empty());
+        !chat.calls(&path)[0].to_string().contains(frozen)
+    });
+    world.wait("prod", "applied");
 }
 
 #[test]

@@ -53,6 +53,7 @@ impl Draft {
         if let Some((name, closed)) = self.closed(report) {
             return Err(Refusal(format!("{name}.onlyWithin: {closed}")));
         }
+        self.refuse_frozen()?;
         let earlier = self.votes(run, report).into_iter().find(|vote| {
             vote.voter.is(&voter) && demanding().all(|(name, rule)| scale((name, rule)).is_fresh(vote))
         });

@@ -3,6 +3,7 @@
 mod backend_first;
 mod drift;
 mod faults;
+mod frozen;
 mod people;
 mod renamed;
 mod runs;

@@ -5,6 +5,7 @@ use ulid::Ulid;
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
 use crate::decide::{Decision, Dependency, Former, Moment, Records, TaskSeen, decide};
 use crate::effect::Effect;
+use crate::freeze::Freeze;
 use crate::id::{
     ClosureDigest, ContentDigest, FileDigest, Phase, RequestId, RunId, SourceName, StackId, StackName,
 };
@@ -46,6 +47,7 @@ pub(super) struct World {
     /// What they had before their eyes.
     pub(super) seen: Option<Seen>,
     pub(super) teams: Vec<Team>,
+    pub(super) freezes: Vec<Freeze>,
     /// Who brought what is pushed, beside the author of its head.
     pub(super) brought: Vec<Brought>,
     ids: u64,
@@ -92,6 +94,7 @@ impl World {
             identity: None,
             seen: None,
             teams: Vec::new(),
+            freezes: Vec::new(),
             brought: Vec::new(),
             ids: 0,
         }
@@ -311,6 +314,7 @@ impl World {
                 identity: None,
             }),
             teams: self.teams.clone(),
+            freezes: self.freezes.clone(),
         };
         let decision = decide(records, &Message::new(Wake::Stack(self.stack.id), cause), moment);
         self.commit(&decision);

@@ -4,6 +4,7 @@
 //! Fields that do not work yet have types too, so that a mistake in them is found today.
 
 pub mod approval;
+pub mod freeze;
 pub mod kube;
 pub mod notification;
 pub mod runner_pod;
