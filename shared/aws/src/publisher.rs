@@ -8,6 +8,7 @@ use aws_config::SdkConfig;
 use aws_sdk_sns::Client;
 use aws_sdk_sns::types::MessageAttributeValue;
 use serde_json::{Value, json};
+use yuba_core::cloud_event::CloudEvent;
 use yuba_core::event::Event;
 use yuba_core::id::InstallationId;
 use yuba_core::message::{Cause, Message, Wake};
@@ -78,28 +79,8 @@ impl Publisher for SnsPublisher {
 }
 
 /// The event as CloudEvents 1.0 has it, in JSON. `sequence` orders the events of a `subject`'s `stack`.
-/// <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>,
-/// <https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md>
 fn cloud_event(installation: &InstallationId, event: &Event) -> Value {
-    json!({
-        "specversion": "1.0",
-        "id": event.id(),
-        "source": format!("/yuba/{installation}"),
-        "type": event.kind.as_type(),
-        "subject": event.name.to_string(),
-        "time": event.at.to_string(),
-        "sequence": format!("{:012}", event.number),
-        "datacontenttype": "application/json",
-        "data": {
-            "stack": event.stack,
-            "name": event.name,
-            "number": event.number,
-            "severity": event.kind.severity().as_str(),
-            "run": event.run,
-            "revision": event.revision,
-            "message": event.message,
-        },
-    })
+    json!(CloudEvent::of(format!("/yuba/{installation}"), event))
 }
 
 /// What filter policies can ask for.

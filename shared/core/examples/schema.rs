@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use yuba_core::cloud_event::CloudEvent;
 use yuba_core::manifest::{reference, schemas};
 
 fn main() -> io::Result<()> {
@@ -11,5 +12,6 @@ fn main() -> io::Result<()> {
     for kind in schemas() {
         std::fs::write(docs.join("schema").join(kind.file), kind.to_text())?;
     }
+    std::fs::write(docs.join("schema/event.json"), CloudEvent::schema())?;
     std::fs::write(docs.join("manifests.md"), reference())
 }

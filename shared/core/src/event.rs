@@ -212,6 +212,9 @@ pub enum EventSeverity {
 }
 
 impl EventSeverity {
+    /// All of them, the least grave first.
+    pub const ALL: [Self; 4] = [Self::Info, Self::Warning, Self::Error, Self::Critical];
+
     /// `info`, `warning`, `error` or `critical`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 pub mod approval;
 pub mod artifact;
 pub mod attempt;
+pub mod cloud_event;
 pub mod decide;
 pub mod declared;
 pub mod drift;

@@ -1,9 +1,10 @@
-//! What is published about manifests is what the code does.
+//! What is published about manifests and events is what the code does.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::Path;
 
+use yuba_core::cloud_event::CloudEvent;
 use yuba_core::manifest::{reference, schemas};
 
 fn published(file: &str) -> String {
@@ -22,6 +23,14 @@ fn the_published_schemas_are_current() {
             kind.file
         );
     }
+}
+
+#[test]
+fn the_published_schema_of_events_is_current() {
+    assert!(
+        published("schema/event.json") == CloudEvent::schema(),
+        "docs/schema/event.json differs; {ADVICE}"
+    );
 }
 
 #[test]
