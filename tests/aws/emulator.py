@@ -63,10 +63,11 @@ def main():
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
     from ministack import app
-    from ministack.services import sqs
+    from ministack.services import sns, sqs
 
     if clock := os.environ.get("YUBA_EMULATOR_CLOCK"):
-        sqs.time = TestsClock(clock)
+        # Topics note in the queues when their messages may be seen.
+        sqs.time = sns.time = TestsClock(clock)
     for work in (announce, end_with_input):
         threading.Thread(target=work, daemon=True).start()
     config = Config()

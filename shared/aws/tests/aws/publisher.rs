@@ -1,6 +1,7 @@
 //! Events in SNS: as a queue that subscribes to the topic receives them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::types::QueueAttributeName;
@@ -46,10 +47,19 @@ async fn topic(config: &SdkConfig) -> (String, String) {
     (topic, url)
 }
 
-async fn received(config: &SdkConfig, url: &str) -> Vec<Value> {
+/// What came, once so many have: the topic tells its queues a moment later.
+async fn received(config: &SdkConfig, url: &str, count: usize) -> Vec<Value> {
     let sqs = aws_sdk_sqs::Client::new(config);
-    let answer = sqs.receive_message().queue_url(url).max_number_of_messages(10).send().await.unwrap();
-    let bodies = answer.messages.unwrap_or_default().into_iter().map(|message| message.body.unwrap());
+    let mut messages = Vec::new();
+    for _ in 0..100 {
+        let request = sqs.receive_message().queue_url(url).max_number_of_messages(10).visibility_timeout(0);
+        messages = request.send().await.unwrap().messages.unwrap_or_default();
+        if messages.len() >= count {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let bodies = messages.into_iter().map(|message| message.body.unwrap());
     bodies.map(|body| serde_json::from_str(&body).unwrap()).collect()
 }
 
@@ -70,7 +80,7 @@ async fn an_event_reaches_whom_its_attributes_concern_once_and_in_order() {
     ] {
         publisher.publish(&event).await.unwrap();
     }
-    let events = received(&config, &url).await;
+    let events = received(&config, &url, 2).await;
     let numbers: Vec<_> = events.iter().map(|event| event["sequence"].as_str().unwrap()).collect();
     assert_eq!(numbers, ["000000000001", "000000000003"]);
     assert_eq!(events[0]["type"], "dev.yuba.run.failed");
