@@ -18,8 +18,12 @@ impl Draft {
         let state = self.run.as_ref().map_or_else(|| settled.state.clone(), |run| run.state.to_string());
         let (ready, mut status) = self.ready_and_status();
         if self.waits_behind_others() {
-            status
-                .push_str("; many stacks have the same error: the next try waits until one of them succeeds");
+            add(&mut status, "many stacks have the same error: the next try waits until one of them succeeds");
+        }
+        if self.run.is_some()
+            && let Some(who) = self.suspended_by()
+        {
+            add(&mut status, &format!("suspended by {who}"));
         }
         let waits = self.run.as_ref().filter(|run| run.state == RunState::AwaitingApproval);
         if let Some(frozen) = waits.and_then(|_| self.frozen()) {
@@ -31,8 +35,7 @@ impl Draft {
             status.push_str(&answered(answer));
         }
         if let Some(why) = self.faulty_manifest() {
-            status.push_str("; its last good version stays in force: ");
-            status.push_str(why);
+            add(&mut status, &format!("its last good version stays in force: {why}"));
         }
         Shown { ready, state, status }
     }
@@ -51,6 +54,13 @@ impl Draft {
         }
         let (ready, status) = self.ended_ready_and_status(run);
         Some(Shown { ready, state: run.state.to_string(), status })
+    }
+
+    fn suspended_by(&self) -> Option<&str> {
+        if self.definition.as_ref().is_some_and(|definition| definition.spec.suspend) {
+            return Some("its manifest");
+        }
+        self.stack.suspended.as_ref().map(|by| by.who.as_str())
     }
 
     fn waits_behind_others(&self) -> bool {
@@ -72,11 +82,8 @@ impl Draft {
         if let Some(sentence) = self.shared_state_sentence() {
             return (Ready::False, sentence);
         }
-        if definition.spec.suspend {
-            return (settled.ready, "Suspended by its manifest".to_owned());
-        }
-        if let Some(by) = &self.stack.suspended {
-            return (settled.ready, format!("Suspended by {}", by.who));
+        if let Some(who) = self.suspended_by() {
+            return (settled.ready, format!("Suspended by {who}"));
         }
         if self.observation.is_none() {
             return (Ready::Unknown, "Source is not ready: nothing was found in it yet".to_owned());
@@ -193,6 +200,13 @@ impl Draft {
     fn drift_sentence(&self) -> String {
         drift_sentence(self.stack.drift.as_ref().map_or(0, |drift| drift.resources))
     }
+}
+
+/// Adds to a sentence.
+fn add(status: &mut String, more: &str) {
+    status.truncate(status.trim_end_matches('.').len());
+    status.push_str("; ");
+    status.push_str(more);
 }
 
 /// A stack that is only looked at stays as ready as it was; one that is to change is not known to be ready.

@@ -24,6 +24,19 @@ fn a_vanished_stack_shows_the_destruction_that_waits() {
 }
 
 #[test]
+fn a_plan_that_waits_on_a_suspended_stack_shows_both() {
+    let mut world = World::new(|_| {});
+    world.push("a");
+    world.planned("first");
+    world.ask(Ask::Suspend);
+    insta::assert_snapshot!(world.shown(), @r#"Unknown: Plan generated: set approvePlan: "plan-main-aaaaaaaaaa" to approve this plan; suspended by ada"#);
+    world.ask(world.approval_by_name());
+    insta::assert_snapshot!(world.shown(), @"Unknown: Waiting to be resumed; suspended by ada");
+    world.ask(Ask::Resume);
+    insta::assert_snapshot!(world.shown(), @"Unknown: Applying: main@sha1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+}
+
+#[test]
 fn a_vanished_stack_can_only_be_destroyed() {
     let mut world = World::new(auto);
     world.vanishes();
