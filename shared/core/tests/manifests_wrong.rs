@@ -42,6 +42,21 @@ fn errors_of(specs: &[&str]) -> String {
 }
 
 #[test]
+fn a_manifest_is_utf_8() {
+    let file = |text: &str| {
+        let bytes = text.bytes().map(|byte| if byte == b'~' { 0xe9 } else { byte }).collect();
+        read_set(&[ManifestFile::new("m.yaml".to_owned(), bytes)])
+    };
+    let set = file(&stack("path: caf~"));
+    assert!(set.stacks.is_empty());
+    let told: Vec<String> = set.findings.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(told.join("\n"), @"m.yaml:12:1: error: holds bytes that are no text (or U+FFFD, which stands for such): a manifest is UTF-8");
+    let told: Vec<String> = file("caf~: this is no manifest").findings.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["m.yaml:1:1: notice: ignored: neither `apiVersion` nor `kind`, so it is no manifest"]);
+    assert_eq!(file(&stack("path: café")).stacks.len(), 1);
+}
+
+#[test]
 fn what_is_not_yaml_or_no_manifest() {
     let texts = [
         "a: b: c",

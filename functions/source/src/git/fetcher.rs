@@ -175,7 +175,7 @@ fn manifest_files(
         }
     };
     let entries = repository.files(tree, below)?;
-    let read = |entry: FileEntry| Ok(ManifestFile { text: repository.text(entry.id)?, path: entry.path });
+    let read = |entry: FileEntry| Ok(ManifestFile::new(entry.path, repository.bytes(entry.id)?));
     entries.into_iter().map(read).collect()
 }
 

@@ -126,10 +126,7 @@ fn read_directory(root: &Path) -> Result<Documents, Trouble> {
     let mut files = Vec::new();
     for path in paths {
         let bytes = fs::read(&path).map_err(|error| trouble(&path, &error))?;
-        files.push(ManifestFile {
-            path: name_below(root, &path),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        });
+        files.push(ManifestFile::new(name_below(root, &path), bytes));
     }
     Ok(documents(files, None))
 }

@@ -48,9 +48,8 @@ impl Found {
         if !self.seen.insert(real) {
             return;
         }
-        match fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => self.files.push(ManifestFile { path: shown(path), text }),
-            Ok(Err(_)) => self.fault(path, "is no text: a manifest is UTF-8".to_owned()),
+        match fs::read(path) {
+            Ok(bytes) => self.files.push(ManifestFile::new(shown(path), bytes)),
             Err(error) => self.fault(path, format!("cannot be read: {error}")),
         }
     }

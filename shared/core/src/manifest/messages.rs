@@ -386,3 +386,7 @@ pub(super) fn whole_set(kind: &str) -> String {
 pub(super) fn too_long(limit_mib: usize) -> String {
     format!("the file is longer than {limit_mib} MiB")
 }
+
+pub(super) fn not_utf8() -> String {
+    "holds bytes that are no text (or U+FFFD, which stands for such): a manifest is UTF-8".to_owned()
+}

@@ -31,8 +31,30 @@ const MAX_MIB: usize = 4;
 pub struct ManifestFile {
     /// Its path, as people know it.
     pub path: String,
-    /// What it holds.
+    /// What it holds. Bytes that are not UTF-8 are U+FFFD: a manifest with such a sign is refused.
     pub text: String,
+}
+
+impl ManifestFile {
+    /// The file of these bytes.
+    pub fn new(path: String, bytes: Vec<u8>) -> Self {
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Self { path, text }
+    }
+
+    /// Why it cannot be read at all, and where.
+    fn fault(&self) -> Option<(Spot, String)> {
+        if self.text.len() > MAX_MIB << 20 {
+            return Some((Spot::START, messages::too_long(MAX_MIB)));
+        }
+        if !self.text.contains("apiVersion") {
+            return None;
+        }
+        let line = self.text.lines().position(|line| line.contains(char::REPLACEMENT_CHARACTER))?;
+        let line = u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1);
+        Some((Spot { line, ..Spot::START }, messages::not_utf8()))
+    }
 }
 
 /// A stack that can be used.
@@ -213,14 +235,10 @@ pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
             drafts.ignore(Spot::START.in_file(&file.path), message);
             continue;
         }
-        if file.text.len() > MAX_MIB << 20 {
-            let place = Spot::START.in_file(&file.path);
+        if let Some((spot, message)) = file.fault() {
+            let place = spot.in_file(&file.path);
             drafts.hold_back("document", None, &place);
-            drafts.findings.push(Finding {
-                severity: Severity::Error,
-                place,
-                message: messages::too_long(MAX_MIB),
-            });
+            drafts.findings.push(Finding { severity: Severity::Error, place, message });
             continue;
         }
         let documents =

@@ -62,7 +62,7 @@ impl<'a> Surveyor<'a> {
         }
         let mut read = Vec::new();
         for (path, id) in &blobs {
-            let file = ManifestFile { path: path.clone(), text: self.repository.text(*id)? };
+            let file = ManifestFile::new(path.clone(), self.repository.bytes(*id)?);
             if file.text.contains("apiVersion") {
                 read.push(file);
             }
