@@ -48,6 +48,30 @@ async fn the_queue_keeps_its_contract() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stored_message_that_cannot_be_read_becomes_a_dead_letter() {
+    let mut directories = Directories::default();
+    let path = directories.fresh().join("yuba.db");
+    let open = async || {
+        let database = Database::open(&path).unwrap();
+        LocalQueue::open(database, Arc::new(MemoryClock::default())).await.unwrap()
+    };
+    let queue = open().await;
+    let wake = Wake::Source(SourceName::new("default", "live"));
+    queue.send(vec![Message::new(wake, Cause::Due { slot: Timestamp(1) })]).await.unwrap();
+    drop(queue);
+    let insert = "INSERT INTO messages (queue, body) VALUES ('sources', '{\"wake\": \"the dead\"}')";
+    rusqlite::Connection::open(&path).unwrap().execute(insert, []).unwrap();
+    for _ in 0..2 {
+        let queue = open().await;
+        let dead = queue.dead_letters(QueueName::Sources, 10).await.unwrap();
+        assert_eq!(dead.len(), 1);
+        assert_eq!(dead[0].body, r#"{"wake": "the dead"}"#);
+        assert!(dead[0].why.as_ref().unwrap().starts_with("it cannot be read: "));
+        assert_eq!(queue.receive(QueueName::Sources, 10, Span::ZERO).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_comes_again_comes_alone() {
     let mut directories = Directories::default();
     let queue = LocalQueue::open(directories.database(), Arc::new(MemoryClock::default())).await.unwrap();

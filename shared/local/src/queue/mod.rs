@@ -38,7 +38,7 @@ impl LocalQueue {
     /// How long a received message is hidden: longer than any handler of `yuba serve` may take.
     pub const VISIBILITY: Span = Span::minutes(15);
 
-    /// Opens the queue: every message that is stored waits.
+    /// Opens the queue: every message that is stored waits. One that cannot be read becomes a dead letter.
     pub async fn open(database: Database, clock: Arc<dyn Clock>) -> Result<Self, PortError> {
         let stored = database.read("reading the queue", stored).await?;
         let queue = Self {
@@ -50,12 +50,19 @@ impl LocalQueue {
         };
         let now = queue.clock.now();
         for (id, body) in stored {
-            let message: Message = serde_json::from_str(&body).map_err(|error| {
-                PortError::permanent(format!("message {id} in the queue cannot be read")).because(error)
-            })?;
-            queue.of(QueueName::of(&message)).line().add(id, message, now);
+            match serde_json::from_str::<Message>(&body) {
+                Ok(message) => queue.of(QueueName::of(&message)).line().add(id, message, now),
+                Err(error) => queue.bury_unreadable(id, &error).await?,
+            }
         }
         Ok(queue)
+    }
+
+    async fn bury_unreadable(&self, id: u64, error: &serde_json::Error) -> Result<(), PortError> {
+        tracing::error!(id, %error, "a message in the queue cannot be read: `yuba queue list` has it");
+        let (why, since) = (format!("it cannot be read: {error}"), self.clock.now());
+        let work = move |connection: &Connection| dead::bury(connection, id, &why, since);
+        self.database.write("setting a message aside", work, |()| {}).await
     }
 
     fn of(&self, queue: QueueName) -> &Arc<Waiting> {
