@@ -30,12 +30,14 @@ pub(super) async fn reconcile(asker: &Asker<'_>, stacks: Stacks) -> Result<ExitC
     Ok(ExitCode::from(worst))
 }
 
-/// Checks stacks for drift, and describes those that have some.
+/// Checks stacks for drift, and describes those that have some. A refusal counts only for stacks that were named: one
+/// suspended stack among all must not hide from a script what was found of the others.
 pub(super) async fn check_drift(asker: &Asker<'_>, stacks: Stacks) -> Result<ExitCode> {
+    let refused = if stacks.names.is_empty() { FINE } else { REFUSED };
     let mut worst = FINE;
     for asked in ask(asker, stacks, "drift-check").await? {
         worst = worst.max(match asked.outcome(asker).await? {
-            Came::Refused => REFUSED,
+            Came::Refused => refused,
             Came::Run(Followed::Failed) => FAILED,
             Came::Nothing | Came::Run(Followed::Ended) => FINE,
             Came::Run(Followed::Drifted) => {
