@@ -40,7 +40,10 @@ const STACK_WORKERS: usize = 8;
 /// How many sources are looked at, and places of manifests taken over, at once.
 const SOURCE_WORKERS: usize = 4;
 /// How many messages for one of them one look may serve.
-const MOST_FOR_A_LOOK: usize = 100;
+const MOST_FOR_A_LOOK: usize = 250;
+/// How long a source rests after a look: under many webhooks, looks that follow each other at once would keep a core busy
+/// with `git`, and webhooks waiting for it (docs/benchmarks.md).
+const REST: Duration = Duration::from_millis(100);
 /// How many stacks are told of, and providers delivered to, at once: so many providers may hang before another waits.
 const NOTICE_WORKERS: usize = 16;
 /// How many messages for one of them are handled together.
@@ -136,7 +139,12 @@ fn start_workers(
 ) {
     let sources: Handler = Arc::new(move |ports, messages| {
         let settings = source.clone();
-        Box::pin(async move { yuba_source::handle(&ports, &settings, &messages).await.map(drop) })
+        Box::pin(async move {
+            yuba_source::handle(&ports, &settings, &messages).await?;
+            // The next messages for the same source are received once these are settled.
+            tokio::time::sleep(REST).await;
+            Ok(())
+        })
     });
     let mut start = |queue, most, handler: &Handler| {
         work.spawn(worker::work(ports.clone(), queue, most, handler.clone(), stopping.clone()));
