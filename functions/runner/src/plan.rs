@@ -23,7 +23,6 @@ use crate::objects::Body;
 use crate::planfile;
 use crate::prepare::{self, Prepared};
 use crate::show::{Shown, show};
-use crate::variables;
 use crate::workspace::Workspace;
 
 /// How long the engine waits for the state's lock before it gives up.
@@ -34,7 +33,7 @@ pub(crate) async fn plan(attempt: &Attempt, workspace: &mut Workspace) -> Step<A
     let (engine, prepared) = prepare::for_plan(attempt, workspace).await?;
     prepare::init(&engine, workspace).await?;
     mend_backend(&engine, workspace).await?;
-    let made = make(&engine, workspace, &prepared).await?;
+    let made = make(&engine, workspace).await?;
     store(&engine, workspace, prepared, made).await
 }
 
@@ -71,9 +70,9 @@ struct Made {
     file: FileDigest,
 }
 
-async fn make(engine: &Engine<'_>, workspace: &Workspace, prepared: &Prepared) -> Step<Made> {
+async fn make(engine: &Engine<'_>, workspace: &Workspace) -> Step<Made> {
     let written = workspace.written_plan();
-    let said = engine.json("plan", &arguments(engine.attempt, written.as_os_str(), prepared)).await?;
+    let said = engine.json("plan", &arguments(engine.attempt, written.as_os_str())).await?;
     engine.not_interrupted(&said.exit)?;
     let Said { exit, diagnostics, version } = said;
     if !matches!(exit.code, Some(0 | 2)) {
@@ -86,7 +85,7 @@ async fn make(engine: &Engine<'_>, workspace: &Workspace, prepared: &Prepared) -
     Ok(Made { version, file })
 }
 
-fn arguments(attempt: &Attempt, out: &OsStr, prepared: &Prepared) -> Vec<OsString> {
+fn arguments(attempt: &Attempt, out: &OsStr) -> Vec<OsString> {
     let mut out_argument = OsString::from("-out=");
     out_argument.push(out);
     let mut arguments: Vec<OsString> =
@@ -96,7 +95,6 @@ fn arguments(attempt: &Attempt, out: &OsStr, prepared: &Prepared) -> Vec<OsStrin
     if attempt.job.kind == RunKind::Destroy {
         arguments.push("-destroy".into());
     }
-    arguments.extend(variables::arguments(&prepared.files));
     arguments
 }
 

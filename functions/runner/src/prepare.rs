@@ -50,6 +50,7 @@ pub(crate) async fn for_plan<'a>(
     }
     variables::write(workspace.module(), &spec.vars, &attempt.values)?;
     let files = variables::files(&workspace.tree(), &spec.tf_vars_files)?;
+    variables::copy(workspace.module(), &files)?;
     let notices: Vec<String> = workspace.notices().iter().cloned().chain(choice.notice).collect();
     for notice in &notices {
         attempt.log.line(&format!("Notice: {notice}"));

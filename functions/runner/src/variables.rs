@@ -1,7 +1,8 @@
-//! Variables: the manifest's `vars`, over them the values of `varsFrom`, later ones winning, in one file that the
-//! engine reads by itself; and `-var-file` arguments, which win over both, as with tofu-controller.
+//! Variables: the manifest's `vars`, over them the values of `varsFrom`, later ones winning, and over both the files of
+//! `tfVarsFiles`, as with tofu-controller. All lie in files that the engine reads by itself, whatever it is told to do:
+//! `init` of OpenTofu 1.8 needs them for backends and module sources, and an apply for ephemeral variables. Not each of
+//! these takes `-var-file` in each version.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ use crate::objects::private_file;
 /// Files of this kind are read in the order of their names, the last one wins: over those of the repository.
 const FILE: &str = "zzzz-yuba.auto.tfvars.json";
 
+/// What copies of `tfVarsFiles` begin with: read after [`FILE`].
+const COPY: &str = "zzzz-yuba1";
+
 /// Writes the variables into the root module. A variable that the module does not declare is only warned of by the
 /// engine.
 pub(crate) fn write(module: &Path, vars: &[Variable], values: &[ResolvedValue]) -> Step<()> {
@@ -23,12 +27,15 @@ pub(crate) fn write(module: &Path, vars: &[Variable], values: &[ResolvedValue]) 
     if all.is_empty() {
         return Ok(());
     }
-    let path = module.join(FILE);
+    write_file(module, FILE, Value::Object(all).to_string().as_bytes())
+}
+
+fn write_file(module: &Path, name: &str, content: &[u8]) -> Step<()> {
+    let path = module.join(name);
     if path.symlink_metadata().is_ok() {
-        return Err(Ended::configuration(format!("the repository holds a file named {FILE}: rename it")));
+        return Err(Ended::configuration(format!("the repository holds a file named {name}: rename it")));
     }
-    let text = Value::Object(all).to_string();
-    let written = private_file(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = private_file(&path).and_then(|mut file| file.write_all(content));
     written.map_err(|error| Ended::io("write", &path, &error))
 }
 
@@ -58,16 +65,16 @@ pub(crate) fn files(tree: &Path, names: &[String]) -> Step<Vec<PathBuf>> {
     names.iter().map(find).collect()
 }
 
-/// The arguments that name the files.
-pub(crate) fn arguments(files: &[PathBuf]) -> Vec<OsString> {
-    files
-        .iter()
-        .map(|file| {
-            let mut argument = OsString::from("-var-file=");
-            argument.push(file);
-            argument
-        })
-        .collect()
+/// Copies the files of `tfVarsFiles` to where the engine reads them by itself, so that later ones win. Their names stay
+/// in the copies' names, because the engine's errors name those.
+pub(crate) fn copy(module: &Path, files: &[PathBuf]) -> Step<()> {
+    for (number, file) in files.iter().enumerate() {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let format = if name.ends_with(".json") { ".auto.tfvars.json" } else { ".auto.tfvars" };
+        let content = fs::read(file).map_err(|error| Ended::io("read", file, &error))?;
+        write_file(module, &format!("{COPY}-{number:03}-{name}{format}"), &content)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -308,15 +308,16 @@ const SLOW: &str = "resource \"terraform_data\" \"a\" {}\nresource \"terraform_d
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_is_made_and_variables_reach_the_plan() {
-    let code = "variable \"a\" {}\nvariable \"b\" {}\noutput \"o\" {\n  value = \
-                \"${terraform.workspace} ${var.a} ${var.b}\"\n}\n";
+    let code = "variable \"a\" {}\nvariable \"b\" {}\nvariable \"c\" {}\nvariable \"gone\" {\n  ephemeral = \
+                true\n}\noutput \"o\" {\n  value = \"${terraform.workspace} ${var.a} ${var.b} ${var.c}\"\n}\n";
     let mut world = World::new(code).await;
-    fs::write(world.path("code/common.tfvars"), "b = \"file\"\n").unwrap();
+    fs::write(world.path("code/common.tfvars"), "b = \"file\"\nc = 1\ngone = \"at apply too\"\n").unwrap();
+    fs::write(world.path("code/a.json"), "{\"c\": \"last\"}").unwrap();
     world.spec["workspace"] = json!("blue");
     world.spec["vars"] =
-        json!([{"name": "a", "value": 1}, {"name": "b", "value": "given"}, {"name": "c", "value": 3}]);
-    world.spec["tf_vars_files"] = json!(["common.tfvars"]);
+        json!([{"name": "a", "value": 1}, {"name": "b", "value": "given"}, {"name": "d", "value": 3}]);
+    world.spec["tf_vars_files"] = json!(["common.tfvars", "a.json"]);
     let apply = world.applied().await;
     let outputs: Value = serde_json::from_str(&world.object(apply, "outputs.json")).unwrap();
-    assert_eq!(outputs["o"]["value"], json!("blue 1 file"));
+    assert_eq!(outputs["o"]["value"], json!("blue 1 file last"));
 }
