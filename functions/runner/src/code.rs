@@ -7,25 +7,24 @@ use std::path::Path;
 
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;
+use yuba_core::dialect::reads;
 use yuba_core::manifest::backend_in_code;
 use yuba_core::spec::EngineTool;
 use yuba_core::state_address::BackendBlock;
-
-use crate::engine::dialect::{is_code, is_json_code};
 
 /// The backend that the code names (`cloud` is one), as the engine reads it.
 pub(crate) fn backend(module: &Path, tool: EngineTool) -> Option<BackendBlock> {
     let files = fs::read_dir(module).into_iter().flatten().flatten();
     let code: Vec<(String, String)> = files
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_code(tool, name) || is_json_code(tool, name))
+        .filter(|name| reads(tool, name, |_| false))
         .map(|name| {
             // What cannot be read is the engine's to report.
             let text = fs::read_to_string(module.join(&name)).unwrap_or_default();
             (name, text)
         })
         .collect();
-    backend_in_code(code.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+    backend_in_code(tool, code.iter().map(|(name, text)| (name.as_str(), text.as_str())))
 }
 
 /// A provider as the lock file pins it.
@@ -76,6 +75,15 @@ mod tests {
             assert_eq!(backend(module.path(), tool).is_some(), found, "{file}");
             fs::remove_file(module.path().join(file)).unwrap();
         }
+    }
+
+    #[test]
+    fn a_file_that_another_hides_names_no_backend() {
+        let module = tempfile::tempdir().unwrap();
+        fs::write(module.path().join("main.tf"), "terraform {\n  backend \"s3\" {}\n}\n").unwrap();
+        fs::write(module.path().join("main.tofu"), "").unwrap();
+        assert!(backend(module.path(), EngineTool::Terraform).is_some());
+        assert_eq!(backend(module.path(), EngineTool::Tofu), None);
     }
 
     #[test]

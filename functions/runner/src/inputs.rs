@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use yuba_core::dialect::binary;
 use yuba_core::id::{FileDigest, InputsDigest};
 use yuba_core::job::Job;
 use yuba_core::spec::EngineTool;
 use yuba_core::task::ResolvedValue;
 
 use crate::ended::{Ended, Step};
-use crate::engine::dialect::binary;
 use crate::workspace::Workspace;
 
 /// The resolved inputs of a plan.

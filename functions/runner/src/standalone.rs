@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use yuba_core::dialect::binary;
 use yuba_core::spec::{EnginePreference, EngineTool};
 
 use crate::ended::Ended;
-use crate::engine::dialect::binary;
 use crate::engine::{Found, find, fits};
 
 /// An engine that the PATH holds.

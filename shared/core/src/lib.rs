@@ -6,6 +6,7 @@ pub mod attempt;
 pub mod cloud_event;
 pub mod decide;
 pub mod declared;
+pub mod dialect;
 pub mod drift;
 pub mod effect;
 pub mod event;

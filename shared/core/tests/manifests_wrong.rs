@@ -51,7 +51,8 @@ fn a_manifest_is_utf_8() {
     assert!(set.stacks.is_empty());
     let told: Vec<String> = set.findings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"), @"m.yaml:12:1: error: holds bytes that are no text (or U+FFFD, which stands for such): a manifest is UTF-8");
-    let told: Vec<String> = file("caf~: this is no manifest").findings.iter().map(ToString::to_string).collect();
+    let told: Vec<String> =
+        file("caf~: this is no manifest").findings.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["m.yaml:1:1: notice: ignored: neither `apiVersion` nor `kind`, so it is no manifest"]);
     assert_eq!(file(&stack("path: café")).stacks.len(), 1);
 }

@@ -6,8 +6,10 @@ use gix::objs::tree::EntryKind;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Block, Body, Structure};
 use serde_json::Value;
+use yuba_core::dialect::{TOOLS, reads};
 use yuba_core::id::TreeId;
 use yuba_core::manifest::{backend_in_code, each_object};
+use yuba_core::spec::EngineTool;
 use yuba_core::state_address::{BackendBlock, CodeBackend};
 
 use crate::closure::links::{Place, Resolver};
@@ -17,8 +19,8 @@ use crate::tree::{Trees, blob};
 /// What is known of a root module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RootModule {
-    /// The backend that the code names; none where it names none.
-    pub backend: Option<BackendBlock>,
+    /// The backend that the code names to each tool; none where it names none. The tools do not read the same files.
+    pub backends: BTreeMap<EngineTool, BackendBlock>,
     /// Every `required_version`, by file.
     pub required_versions: Vec<String>,
     /// The providers it requires, by local name.
@@ -29,6 +31,8 @@ pub struct RootModule {
     pub has_provider_block: bool,
     /// Whether there are `.tofu` files, which only OpenTofu reads.
     pub has_tofu_files: bool,
+    /// Whether there are files that Terraform reads too.
+    pub has_terraform_files: bool,
     /// Whether there is any configuration at all.
     pub has_configuration: bool,
     /// Whether there is a `.terraform.lock.hcl`.
@@ -75,10 +79,18 @@ impl RootModule {
         Ok(Some(Self::read(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))))
     }
 
-    /// What the code says of its backend. A file that does not parse may name one.
+    /// The backend that the code names to a tool.
+    pub fn backend(&self, tool: EngineTool) -> Option<&BackendBlock> {
+        self.backends.get(&tool)
+    }
+
+    /// What the code says of its backend, whichever tool reads it. A file that does not parse may name one, and what one
+    /// tool alone reads is not known before a task has found its engine.
     pub fn code_backend(&self) -> CodeBackend {
-        match &self.backend {
+        let [tofu, terraform] = TOOLS.map(|tool| self.backend(tool));
+        match tofu {
             _ if !self.has_configuration || !self.broken.is_empty() => CodeBackend::Unseen,
+            _ if self.has_terraform_files && tofu != terraform => CodeBackend::Unseen,
             Some(block) => CodeBackend::Named(block.clone()),
             None => CodeBackend::NotNamed,
         }
@@ -93,8 +105,8 @@ impl RootModule {
     /// Reads the files of a root module's directory, given by name and text.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let files: Vec<(&str, &str)> = files.into_iter().collect();
-        let code = files.iter().copied().filter(|(name, _)| crate::closure::is_configuration(name));
-        let mut module = Self { backend: backend_in_code(code), ..Self::default() };
+        let named = TOOLS.map(|tool| Some((tool, backend_in_code(tool, files.iter().copied())?)));
+        let mut module = Self { backends: named.into_iter().flatten().collect(), ..Self::default() };
         for (name, text) in files {
             match name {
                 ".terraform.lock.hcl" => module.has_lock_file = true,
@@ -110,7 +122,9 @@ impl RootModule {
     fn configuration(&mut self, name: &str, text: &str) {
         let text = text.trim_start_matches('\u{feff}');
         self.has_configuration = true;
-        self.has_tofu_files |= name.trim_end_matches(".json").rsplit('.').next() == Some("tofu");
+        let is_for_both = reads(EngineTool::Terraform, name, |_| false);
+        self.has_tofu_files |= !is_for_both;
+        self.has_terraform_files |= is_for_both;
         if name.ends_with("json") {
             match serde_json::from_str::<Value>(text) {
                 Ok(root) => {
@@ -224,13 +238,31 @@ mod tests {
             {"source": "hashicorp/aws", "version": "~> 5.0"}, "old": "~> 1.0"}, "backend": {"s3": {"bucket": "x"}}}]}"#;
         let (hcl, json) = (RootModule::read([("a.tf", hcl)]), RootModule::read([("a.tf.json", json)]));
         assert_eq!(
-            (hcl.backend.as_ref().map(|block| block.kind.as_str()), hcl.required_versions.as_slice()),
+            (
+                hcl.backend(EngineTool::Tofu).map(|block| block.kind.as_str()),
+                hcl.required_versions.as_slice()
+            ),
             (Some("s3"), [">= 1.6".to_owned()].as_slice())
         );
         assert_eq!(hcl.required_providers, json.required_providers);
-        assert_eq!(hcl.backend, json.backend);
+        assert_eq!(hcl.backends, json.backends);
+        assert_eq!(hcl.backends.len(), 2);
         assert_eq!(hcl.required_providers["aws"].version.as_deref(), Some("~> 5.0"));
         assert_eq!(hcl.required_providers["old"].source, None);
+    }
+
+    #[test]
+    fn what_the_tools_do_not_agree_on_is_not_known_yet() {
+        let [s3, gcs] = ["s3", "gcs"].map(|kind| format!("terraform {{\n backend \"{kind}\" {{}}\n}}\n"));
+        let hidden = RootModule::read([("main.tf", s3.as_str()), ("main.tofu", "")]);
+        assert_eq!(hidden.backend(EngineTool::Tofu), None);
+        assert_eq!(hidden.backend(EngineTool::Terraform).unwrap().kind, "s3");
+        assert_eq!(hidden.code_backend(), CodeBackend::Unseen);
+        let own = RootModule::read([("main.tf", s3.as_str()), ("own.tofu", gcs.as_str())]);
+        assert_eq!(own.backend(EngineTool::Tofu).unwrap().kind, "gcs");
+        assert_eq!(own.code_backend(), CodeBackend::Unseen);
+        let alone = RootModule::read([("main.tofu", gcs.as_str())]);
+        assert_eq!(alone.code_backend(), CodeBackend::Named(alone.backends[&EngineTool::Tofu].clone()));
     }
 
     #[test]
@@ -265,8 +297,8 @@ mod tests {
         let module = RootModule::read(files);
         assert_eq!(module.opentofu_version.as_deref(), Some("1.8.0"));
         assert!(module.has_tofu_files && module.has_lock_file && module.has_configuration);
-        assert_eq!((module.backend.clone(), module.code_backend()), (None, CodeBackend::NotNamed));
-        assert_eq!((module.backend, module.terraform_version), (None, None));
+        assert_eq!((module.backends.len(), module.code_backend()), (0, CodeBackend::NotNamed));
+        assert_eq!(module.terraform_version, None);
         assert_eq!(RootModule::read([("a.tf", "x = = 1")]).broken.len(), 1);
     }
 }

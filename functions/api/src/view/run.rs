@@ -1,6 +1,7 @@
 //! Runs.
 
 use yuba_core::attempt::Attempt;
+use yuba_core::dialect::binary;
 use yuba_core::run::{AttemptNote, Failure, LockHeld, Run, StoredPlan};
 
 use super::{commit, signed, words};
@@ -82,7 +83,7 @@ fn plan(plan: &StoredPlan) -> PlanView {
         content: report.content.to_string(),
         changes: words::changes(&report.counts),
         has_changes: report.has_changes,
-        engine: format!("{} {}", words::tool(report.engine), report.engine_version),
+        engine: format!("{} {}", binary(report.engine), report.engine_version),
         notices: report.notices.clone(),
         at: plan.at.to_string(),
     }

@@ -1,8 +1,9 @@
 //! Sentences for people that several views share.
 
+use yuba_core::dialect::binary;
 use yuba_core::plan::summary::PlanCounts;
 use yuba_core::run::{Run, Waiting};
-use yuba_core::spec::{ApprovePlan, EnginePreference, EngineTool};
+use yuba_core::spec::{ApprovePlan, EnginePreference};
 
 /// All reasons in one line: the first, and how many more.
 pub(crate) fn reasons(run: &Run) -> String {
@@ -59,17 +60,9 @@ pub(crate) fn approve_plan(approve: &ApprovePlan) -> String {
     }
 }
 
-/// The tool's name as it stands on the PATH.
-pub(crate) fn tool(tool: EngineTool) -> &'static str {
-    match tool {
-        EngineTool::Tofu => "tofu",
-        EngineTool::Terraform => "terraform",
-    }
-}
-
 /// The engine that is asked for; `None` where any will do.
 pub(crate) fn engine(engine: &EnginePreference) -> Option<String> {
-    let parts: Vec<&str> = engine.tool.map(tool).into_iter().chain(engine.version.as_deref()).collect();
+    let parts: Vec<&str> = engine.tool.map(binary).into_iter().chain(engine.version.as_deref()).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
+use yuba_core::dialect::{TOOLS, binary};
 use yuba_core::id::FileDigest;
 use yuba_core::spec::{EnginePreference, EngineTool, PreferenceStrength};
 
 use super::constraint::Constraint;
-use super::dialect::{TOOLS, binary};
 use crate::ended::{Ended, Step};
 
 /// An engine that was found.

@@ -1,9 +1,8 @@
-//! The engine: OpenTofu or Terraform. [`dialect`] holds what differs between the two.
+//! The engine: OpenTofu or Terraform. [`yuba_core::dialect`] holds what differs between the two.
 
 pub(crate) mod command;
 mod constraint;
 pub(crate) mod descendants;
-pub(crate) mod dialect;
 pub(crate) mod find;
 pub(crate) mod text;
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The first of `tofu` and `terraform` on a `PATH`.
+use yuba_core::dialect::{TOOLS, binary};
+
+/// The first engine on a `PATH`.
 pub(crate) fn on_path(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
     let path = environment.get("PATH")?;
-    ["tofu", "terraform"]
-        .iter()
-        .flat_map(|tool| std::env::split_paths(path).map(move |directory| directory.join(tool)))
+    TOOLS
+        .into_iter()
+        .flat_map(|tool| std::env::split_paths(path).map(move |directory| directory.join(binary(tool))))
         .find(|candidate| candidate.is_file())
 }

@@ -18,7 +18,10 @@ impl Draft {
         let state = self.run.as_ref().map_or_else(|| settled.state.clone(), |run| run.state.to_string());
         let (ready, mut status) = self.ready_and_status();
         if self.waits_behind_others() {
-            add(&mut status, "many stacks have the same error: the next try waits until one of them succeeds");
+            add(
+                &mut status,
+                "many stacks have the same error: the next try waits until one of them succeeds",
+            );
         }
         if self.run.is_some()
             && let Some(who) = self.suspended_by()

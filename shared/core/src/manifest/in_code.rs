@@ -3,12 +3,19 @@
 use serde_json::{Map, Value};
 
 use super::backend::backend_block;
+use crate::dialect::reads;
+use crate::spec::EngineTool;
 use crate::state_address::BackendBlock;
 
-/// The backend that the files of a root module name, given by name and text; none where they name none. What an override
-/// file names replaces what others do. A file that does not parse names none.
-pub fn backend_in_code<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<BackendBlock> {
-    let mut files: Vec<(&str, &str)> = files.into_iter().collect();
+/// The backend that the files of a root module name to a tool, given by name and text; none where they name none. What an
+/// override file names replaces what others do. A file that the tool does not read, or that does not parse, names none.
+pub fn backend_in_code<'a>(
+    tool: EngineTool,
+    files: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<BackendBlock> {
+    let all: Vec<(&str, &str)> = files.into_iter().collect();
+    let is_beside = |name: &str| all.iter().any(|(other, _)| *other == name);
+    let mut files: Vec<_> = all.iter().copied().filter(|(name, _)| reads(tool, name, is_beside)).collect();
     files.sort_by_key(|(name, _)| (is_override(name), *name));
     files.into_iter().filter_map(|(name, text)| in_file(name, text)).next_back()
 }
@@ -80,7 +87,8 @@ mod tests {
     use super::*;
 
     fn kind(files: &[(&str, &str)]) -> String {
-        backend_in_code(files.iter().copied()).map_or_else(|| "none".to_owned(), |block| block.kind)
+        backend_in_code(EngineTool::Tofu, files.iter().copied())
+            .map_or_else(|| "none".to_owned(), |block| block.kind)
     }
 
     #[test]

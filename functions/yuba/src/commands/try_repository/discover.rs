@@ -17,7 +17,7 @@ pub(super) fn root_modules(modules: &BTreeMap<String, Rc<RootModule>>) -> BTreeS
         })
         .collect();
     let is_root = |directory: &str, module: &RootModule| {
-        let certain = module.backend.is_some() || module.has_lock_file;
+        let certain = !module.backends.is_empty() || module.has_lock_file;
         let likely = module.has_provider_block || !called.contains(directory);
         certain || (likely && !directory.split('/').any(|part| part == "modules"))
     };

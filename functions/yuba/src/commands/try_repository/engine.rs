@@ -1,5 +1,6 @@
 //! Which engine a stack wants, and what it would get on this machine.
 
+use yuba_core::dialect::binary;
 use yuba_core::spec::{EnginePreference, EngineTool, PreferenceStrength};
 use yuba_git::root_module::RootModule;
 use yuba_runner::{EngineOnPath, choose_engine};
@@ -11,6 +12,8 @@ pub(super) struct EngineSeen {
     pub(super) wanted: Vec<String>,
     /// What it would get.
     pub(super) found: Option<String>,
+    /// Which of the two that is.
+    pub(super) tool: Option<EngineTool>,
     /// What is wrong with that.
     pub(super) problems: Vec<String>,
 }
@@ -28,6 +31,7 @@ pub(super) fn look(
         Err(why) => seen.problems.push(why),
         Ok(choice) => {
             seen.found = Some(choice.engine.to_string());
+            seen.tool = Some(choice.engine.tool());
             for version in module.into_iter().flat_map(|module| &module.required_versions) {
                 if choice.engine.fits(version) == Some(false) {
                     seen.problems
@@ -44,10 +48,7 @@ pub(super) fn look(
 }
 
 fn of_manifest(preference: &EnginePreference) -> Option<String> {
-    let tool = preference.tool.map(|tool| match tool {
-        EngineTool::Tofu => "tofu",
-        EngineTool::Terraform => "terraform",
-    });
+    let tool = preference.tool.map(binary);
     let parts: Vec<&str> = tool.into_iter().chain(preference.version.as_deref()).collect();
     let from = match preference.strength {
         PreferenceStrength::Demand => "engine",

@@ -2,7 +2,7 @@
 
 use yuba_core::id::{CommitId, SourceName, StackName};
 use yuba_core::manifest::{Finding, Severity};
-use yuba_core::spec::StackSpec;
+use yuba_core::spec::{EngineTool, StackSpec};
 use yuba_git::Repository;
 use yuba_git::closure::{Closure, ClosureProblem};
 use yuba_git::root_module::RootModule;
@@ -127,14 +127,15 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
     let path = standing.layout.paths.get(name).map(|paths| paths.path.clone()).unwrap_or_default();
     let module = survey.modules.get(&path).map(AsRef::as_ref);
     let preference = manifest.map(|manifest| manifest.spec.engine.clone());
-    let engine = engine::look(engines, &preference.unwrap_or_default(), module);
+    let preference = preference.unwrap_or_default();
+    let engine = engine::look(engines, &preference, module);
     let spec = manifest.map(|manifest| &manifest.spec);
     let problems = problems(standing.closures.by_stack.get(name), module);
     StackSeen {
         name: shown(name),
         engine: engine.found,
         engine_wanted: engine.wanted,
-        backend: backend(spec, module),
+        backend: backend(spec, module, engine.tool.or(preference.tool)),
         not_applied: spec
             .into_iter()
             .flat_map(|spec| spec.not_applied.iter().map(|field| field.field.clone()))
@@ -145,9 +146,9 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
     }
 }
 
-fn backend(spec: Option<&StackSpec>, module: Option<&RootModule>) -> BackendNamed {
+fn backend(spec: Option<&StackSpec>, module: Option<&RootModule>, tool: Option<EngineTool>) -> BackendNamed {
     let workspace = spec.map_or("default", |spec| &spec.workspace);
-    let block = module.and_then(|module| module.backend.as_ref());
+    let block = module.and_then(|module| module.backend(tool.unwrap_or(EngineTool::Tofu)));
     match block.filter(|block| !block.lies_beside_the_code(workspace)).map(|block| block.kind.clone()) {
         _ if spec.is_some_and(|spec| spec.backend.is_some()) => BackendNamed::ByManifest,
         Some(kind) => BackendNamed::ByCode(kind),
