@@ -181,8 +181,11 @@ impl Draft {
             self.stack.planned = Some(run.wanted.clone());
         }
         self.note(format!("run {} is queued ({})", run.number, run.kind));
+        let is_quiet = run.kind == RunKind::Drift;
         self.run = Some(run);
-        self.publish(EventKind::RunQueued, "A run was queued.");
+        if !is_quiet {
+            self.publish(EventKind::RunQueued, "A run was queued.");
+        }
         let problems = self.observation.as_ref().map(|seen| seen.problems.clone()).unwrap_or_default();
         if new.base == Base::Wanted && !problems.is_empty() {
             self.fail(Failure {

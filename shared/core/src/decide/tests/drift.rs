@@ -113,6 +113,19 @@ fn no_drift_is_said_with_the_revision() {
 }
 
 #[test]
+fn a_look_for_drift_tells_only_of_what_is_new() {
+    let mut world = World::applied(|_| {});
+    let mut told = Vec::new();
+    for drift in ["", "by hand", "by hand", ""] {
+        let before = world.stack.events;
+        world.ask(Ask::CheckDrift);
+        world.planned(drift);
+        told.push(world.stack.events - before);
+    }
+    assert_eq!(told, [0, 1, 0, 1], "nothing, found, known, gone");
+}
+
+#[test]
 fn that_nothing_drifted_does_not_hide_a_plan_that_was_never_applied() {
     for (against, shown) in
         [(Ask::Cancel { run: None }, "Unknown: Run 2 is cancelled"), (Ask::Reject, "False: ")]
