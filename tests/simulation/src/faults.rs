@@ -3,7 +3,9 @@
 use yuba_core::time::Span;
 
 use crate::chance::Chance;
+use crate::lane::Lane;
 use crate::world::Call;
+use crate::world::away::CALLED;
 
 /// What happens to one call of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,16 +71,37 @@ pub(crate) struct Rates {
     pub(crate) skew: i64,
     /// How often people act.
     pub(crate) people: u32,
+    /// How often they push, among what they do.
+    pub(crate) push: u32,
+    /// How often they force a branch back.
+    pub(crate) back: u32,
+    /// How often they edit manifests.
+    pub(crate) edit: u32,
+    /// How many of these edits are about who approves, or suspend: times of a thousand.
+    pub(crate) approval: u32,
+    /// How often they press buttons.
+    pub(crate) press: u32,
+    /// Manifests have teams, and say where messages go.
+    pub(crate) office: u32,
+    /// How often they suspend and resume.
+    pub(crate) suspend: u32,
+    /// What fares worse than all else when it is called.
+    pub(crate) troubled: Option<Lane>,
 }
+
+/// How much worse.
+const WORSE: u32 = 5;
 
 impl Rates {
     /// The rates of a simulation.
     pub(crate) fn of(chance: &mut Chance) -> Self {
-        Self::with(|most| match chance.below(4) {
+        let rates = Self::with(|most| match chance.below(4) {
             0 => 0,
             1 => chance.between(0, most / 8),
             _ => chance.between(most / 8, most),
-        })
+        });
+        let troubled = CALLED.get(chance.below(4 * CALLED.len())).copied();
+        Self { troubled, ..rates }
     }
 
     /// Some of everything: what is planted in the engine shows where the world is rough.
@@ -111,6 +134,14 @@ impl Rates {
             lag: rate(500),
             skew: i64::from(rate(60)) * 1000,
             people: rate(60) + 10,
+            push: rate(50) + 5,
+            back: rate(20),
+            edit: rate(40) + 5,
+            approval: rate(600),
+            press: rate(160),
+            office: 400,
+            suspend: rate(15),
+            troubled: None,
         }
     }
 
@@ -120,13 +151,14 @@ impl Rates {
     }
 
     /// What happens to a call.
-    pub(crate) fn call(&self, chance: &mut Chance, call: Call) -> Option<Fault> {
+    pub(crate) fn call(&self, chance: &mut Chance, (port, call): (Lane, Call)) -> Option<Fault> {
         let conflict = if call == Call::Commit { self.conflict } else { 0 };
+        let worse = if self.troubled == Some(port) { WORSE } else { 1 };
         let faults = [
-            (self.throttled, Fault::Throttled),
-            (self.failed, Fault::Failed),
-            (self.refused, Fault::Refused),
-            (self.answer_lost, Fault::AnswerLost),
+            (self.throttled * worse, Fault::Throttled),
+            (self.failed * worse, Fault::Failed),
+            (self.refused * worse, Fault::Refused),
+            (self.answer_lost * worse, Fault::AnswerLost),
             (conflict, Fault::Conflict),
         ];
         let total: u32 = faults.iter().map(|(rate, _)| rate).sum();

@@ -1,6 +1,6 @@
 //! Who does things in a simulation, and to whom: the columns of its chart.
 
-use crate::people::NAMES;
+use crate::people::{NAMES, STRANGER};
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub enum Lane {
     Server,
     /// `scheduler`.
     Scheduler,
+    /// `notifier`.
+    Notifier,
     /// The queue.
     Queue,
     /// `source`.
@@ -27,6 +29,8 @@ pub enum Lane {
     Secrets,
     /// Where events go.
     Publisher,
+    /// What messages are sent to.
+    Services,
     /// What starts tasks.
     Launcher,
     /// Tasks.
@@ -45,8 +49,9 @@ impl Lane {
             "scheduler" => Self::Scheduler,
             "source" => Self::Source,
             "orchestrator" => Self::Orchestrator,
+            "notifier" => Self::Notifier,
             "task" => Self::Task,
-            name if NAMES.contains(&name) => Self::People,
+            name if NAMES.contains(&name) || name == STRANGER => Self::People,
             _ => Self::World,
         }
     }
@@ -58,6 +63,7 @@ impl Lane {
             Self::GitHost => "Git host",
             Self::Server => "server",
             Self::Scheduler => "scheduler",
+            Self::Notifier => "notifier",
             Self::Queue => "queue",
             Self::Source => "source",
             Self::Orchestrator => "orchestrator",
@@ -65,6 +71,7 @@ impl Lane {
             Self::Blobs => "blobs",
             Self::Secrets => "secrets",
             Self::Publisher => "publisher",
+            Self::Services => "Slack and hook",
             Self::Launcher => "launcher",
             Self::Task => "task",
             Self::Cloud => "cloud",

@@ -3,6 +3,7 @@
 mod chance;
 mod chart;
 mod faults;
+mod former;
 mod history;
 mod lane;
 mod mutation;

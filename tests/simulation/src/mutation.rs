@@ -2,15 +2,16 @@
 //! where these meet their ports: a condition dropped from a commit, a record altered as it is read, an effect that is
 //! done too early or not at all.
 
-use std::hash::{BuildHasher, RandomState};
-
 use serde_json::{Value, json};
 use yuba_core::id::AttemptId;
 use yuba_core::message::{Cause, Message};
 use yuba_core::record::Key;
-use yuba_ports::{Expected, Item, Write};
+use yuba_ports::{Expected, Item, Page, Write};
 
+use crate::chance::Chance;
 use crate::faults::Rates;
+use crate::lane::Lane;
+use crate::people::{NAMES, STRANGER, slack_id};
 use crate::world::State;
 use crate::world::store::NEWER;
 
@@ -69,6 +70,18 @@ mutations! {
     NothingIsDue: "the scheduler wakes nothing that is due",
     ForgetUnknown: "what another version wrote into a record is dropped",
     HeldByTheEnded: "a stack stays held by a run that has ended",
+    DisableForgotten: "a stack that was planned while approvePlan was disable is not planned anew for auto",
+    RefusedStartEnds: "a start that is refused for good ends its attempt though its task runs",
+    SupersededStaysPlanned: "a run that is superseded still counts as planned",
+    CutLookSeen: "a commit that comes back counts as seen though a look after it was cut",
+    ApprovalsForgotten: "approvals are forgotten when a plan is made again",
+    NoticeUnwritten: "that notice was given of an error of many stacks is not written down",
+    RulesIgnored: "what a stack demands of those who approve is not seen",
+    CountTwice: "an approval counts once more, as that of whoever holds the token",
+    StrangersDecide: "everybody counts as a member of every team",
+    NoticeUnsent: "messages count as sent that were not",
+    EditForgotten: "the message of a run stays as it was first sent",
+    EventUntold: "the notifier is not told of events",
     NoFixedOrder: "the stacks of a look are woken in no fixed order",
 }
 
@@ -78,8 +91,37 @@ impl Mutation {
         match self {
             // Whoever takes a report in must sleep, between reading its attempt and writing it, until that was closed.
             Self::ReportUnconditionally => Rates { sleep: 150, network: 200, ..rates },
+            Self::DisableForgotten => Rates { edit: 150, approval: 900, push: 2, ..rates },
+            Self::SupersededStaysPlanned => {
+                Rates { back: 80, suspend: 60, push: 20, people: 100, ..Rates::none() }
+            }
+            Self::CutLookSeen => Rates { back: 60, crash: 60, push: 20, people: 60, ..Rates::none() },
+            Self::ApprovalsForgotten => Rates { tamper: 300, ..rates },
+            Self::NoticeUnwritten => Rates { outage: 1500, large: 1000, push: 20, ..Rates::none() },
+            Self::RefusedStartEnds => Rates {
+                refused: 30,
+                answer_lost: 60,
+                push: 30,
+                people: 20,
+                troubled: Some(Lane::Launcher),
+                ..Rates::none()
+            },
+            Self::RulesIgnored => Rates { office: 1000, people: 40, push: 30, edit: 20, ..Rates::none() },
+            Self::StrangersDecide => {
+                Rates { office: 1000, people: 80, push: 20, edit: 10, press: 200, ..Rates::none() }
+            }
+            Self::AdvanceFirst => Rates { crash: 60, people: 100, ..rates },
             _ => rates,
         }
+    }
+}
+
+impl Rates {
+    /// The rates of a seed's world: a rough one for each second seed where something is planted.
+    pub(crate) fn of_world(seed: u64, mutation: Option<Mutation>, chance: &mut Chance) -> Self {
+        let is_rough = mutation.is_some() && seed.is_multiple_of(2);
+        let rates = if is_rough { Self::rough(chance) } else { Self::of(chance) };
+        mutation.map_or(rates, |mutation| mutation.shown_by(rates))
     }
 }
 
@@ -111,6 +153,8 @@ impl State {
             Some(Mutation::OutcomeForgotten) if self.is_by("source") => {
                 writes.retain(|write| write.key().sort != "delivery");
             }
+            Some(Mutation::NoticeUnwritten) => writes.retain(|write| write.key().sort != "notice"),
+            Some(Mutation::SupersededStaysPlanned) => self.keep_superseded_planned(&mut writes),
             _ => {}
         }
         for write in &mut writes {
@@ -122,7 +166,11 @@ impl State {
     }
 
     fn mutate_body(&self, key: &Key, body: &mut Value) {
-        match (self.mutation, key.sort.as_str()) {
+        let kind = key.sort.split('#').next().unwrap_or_default();
+        match (self.mutation, kind) {
+            (Some(Mutation::ApprovalsForgotten), "run") if body.get("state") == Some(&json!("planning")) => {
+                set(body, "decisions", json!([]));
+            }
             (Some(Mutation::EventNumberReused), "stack") => {
                 let number = self.oracle.events_of(key);
                 if number > 2 {
@@ -171,6 +219,14 @@ impl State {
         Some(item)
     }
 
+    /// Records of a partition as a planted fault lets them be read.
+    pub(crate) fn altered_page(&self, mut page: Page) -> Page {
+        if self.is_mutated(Mutation::StrangersDecide) {
+            page.items.iter_mut().for_each(|item| self.alter_body(&item.key, &mut item.body));
+        }
+        page
+    }
+
     fn alter_body(&self, key: &Key, body: &mut Value) {
         let Some(mutation) = self.mutation else { return };
         let kind = key.sort.split('#').next().unwrap_or_default();
@@ -194,6 +250,20 @@ impl State {
                     *approve = json!("auto");
                 }
             }
+            (Mutation::RulesIgnored, "definition") if self.is_by("orchestrator") => {
+                if let Some(approval) = body.pointer_mut("/spec/approval") {
+                    *approval = Value::Null;
+                }
+            }
+            (Mutation::CountTwice, "run") if self.is_by("orchestrator") => count_twice(body),
+            (Mutation::StrangersDecide, "team") if self.is_by("orchestrator") => take_everybody_in(body),
+            (Mutation::DisableForgotten, "stack") if self.is_by("orchestrator") => {
+                self.forget_disable(key, body);
+            }
+            (Mutation::RefusedStartEnds, "attempt") if self.is_by("orchestrator") => {
+                self.forget_claim_once_refused(body);
+            }
+            (Mutation::CutLookSeen, "source") if self.is_by("source") => self.forget_cut_look(body),
             (Mutation::PauseIgnored, "installation") => set(body, "paused", Value::Null),
             _ => {}
         }
@@ -203,6 +273,7 @@ impl State {
     pub(crate) fn loses(&self, message: &Message) -> bool {
         match &message.cause {
             Cause::Observation { .. } => self.is_mutated(Mutation::WakeNobody),
+            Cause::Event { .. } => self.is_mutated(Mutation::EventUntold) && self.is_by("orchestrator"),
             Cause::Due { .. } => self.is_mutated(Mutation::NothingIsDue) && self.is_by("scheduler"),
             _ => false,
         }
@@ -222,17 +293,35 @@ impl State {
     }
 }
 
-/// Puts messages in an order that no seed determines.
-pub(crate) fn in_any_order(messages: &mut [&Message]) {
-    let order = RandomState::new();
-    messages.sort_by_key(|message| order.hash_one(message.deduplication_id()));
+/// Each approval stands in the run once more, as that of whoever holds the API's token.
+fn count_twice(run: &mut Value) {
+    let Some(decisions) = run.get_mut("decisions").and_then(Value::as_array_mut) else { return };
+    let mut others = decisions.clone();
+    for other in &mut others {
+        if let Some(by) = other.get_mut("by").and_then(Value::as_object_mut) {
+            by.remove("identity");
+        }
+    }
+    decisions.append(&mut others);
+}
+
+/// Everybody stands in the team, whom no team knows too.
+fn take_everybody_in(team: &mut Value) {
+    if let Some(members) = team.get_mut("members").and_then(Value::as_array_mut) {
+        members.extend(
+            NAMES
+                .iter()
+                .chain([&STRANGER])
+                .map(|name| json!({ "name": name, "identities": [{ "slack": slack_id(name) }] })),
+        );
+    }
 }
 
 fn is_drift(run: &Value) -> bool {
     run.get("kind") == Some(&json!("drift"))
 }
 
-fn set(body: &mut Value, field: &str, value: Value) {
+pub(crate) fn set(body: &mut Value, field: &str, value: Value) {
     if let Some(body) = body.as_object_mut() {
         body.insert(field.to_owned(), value);
     }

@@ -15,7 +15,9 @@ use yuba_core::id::{ManifestSetName, StackName};
 use yuba_core::message::Message;
 use yuba_core::time::Span;
 use yuba_core::why::Why;
+use yuba_notifier::{Buttons, NotifierSettings};
 use yuba_ports::{PortError, Ports, Queue, QueueName, Received, Remedy};
+use yuba_slack::{Slack, SlackSettings};
 use yuba_source::SourceSettings;
 use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState};
 use yuba_webhook::{Webhook, WebhookSettings};
@@ -30,6 +32,10 @@ use crate::world::{Answer, Asked, World};
 pub(crate) const TOKEN: &str = "the token of a simulated installation";
 /// The secret that pushes are signed with.
 pub(crate) const SECRET: &str = "the secret of a simulated host";
+/// The secret that Slack signs with.
+pub(crate) const SIGNING_SECRET: &str = "the secret of a simulated Slack";
+/// Where people reach the pages.
+pub(crate) const WEB: &str = "https://yuba.example";
 /// How often a message comes whose handler says that trying again cannot help.
 const MOST_RECEIVES: u32 = 8;
 
@@ -44,7 +50,7 @@ pub(crate) fn source_settings(world: &World, manifests: &[ManifestSetName]) -> S
 }
 
 /// The routes of all functions.
-pub(crate) fn routes(ports: &Ports, manifests: &[ManifestSetName]) -> Router {
+pub(crate) fn routes(world: &World, ports: &Ports, manifests: &[ManifestSetName]) -> Router {
     let secrets = vec![SecretString::from(SECRET)];
     let webhook =
         WebhookSettings { github: secrets.clone(), generic: secrets, manifests: manifests.to_vec() };
@@ -53,10 +59,20 @@ pub(crate) fn routes(ports: &Ports, manifests: &[ManifestSetName]) -> Router {
         local_state: None,
         provider_cache: None,
     };
+    let slack = SlackSettings {
+        signing_secrets: vec![SecretString::from(SIGNING_SECRET)],
+        http: Arc::new(world.clone()),
+    };
     Router::new()
+        .merge(yuba_slack::router(Slack::new(ports.clone(), slack)))
         .merge(yuba_tasks::router(TasksState { ports: ports.clone(), settings: Arc::new(tasks) }))
         .merge(yuba_webhook::router(Webhook::new(ports.clone(), webhook)))
         .merge(yuba_api::router(Api::new(ports.clone(), SecretString::from(TOKEN), Arc::new(NobodyAsks))))
+}
+
+/// What the notifier works with.
+fn notifier_settings(world: &World) -> NotifierSettings {
+    NotifierSettings { http: Arc::new(world.clone()), web: Some(WEB.to_owned()), buttons: Buttons::Shown }
 }
 
 /// Nobody asks why in a simulation.
@@ -90,14 +106,8 @@ pub(crate) fn worker(
         QueueName::Sources => {
             ("source".to_owned(), Box::pin(async move { look(&world, &ports, &sources, &received).await }))
         }
-        // No manifest of the simulation declares a provider.
         QueueName::Notices => {
-            let doing = async move {
-                for received in &received {
-                    drop(ports.queue.ack(received).await);
-                }
-            };
-            ("notifier".to_owned(), Box::pin(doing))
+            ("notifier".to_owned(), Box::pin(async move { notify(&world, &ports, &received).await }))
         }
     })
 }
@@ -135,6 +145,18 @@ async fn look(world: &World, ports: &Ports, sources: &SourceSettings, received: 
             world.state().line.drop_all(&message.group());
         }
     }
+    for received in received {
+        drop(acknowledge(world, received, &outcome).await);
+    }
+}
+
+/// Has notices handled together: all of them, or all come again.
+async fn notify(world: &World, ports: &Ports, received: &[Received]) {
+    if received.iter().any(|received| world.state().is_poison(received)) {
+        return die(world, received).await;
+    }
+    let messages: Vec<Message> = received.iter().map(|received| received.message.clone()).collect();
+    let outcome = yuba_notifier::handle(ports, &notifier_settings(world), &messages).await.map(drop);
     for received in received {
         drop(acknowledge(world, received, &outcome).await);
     }

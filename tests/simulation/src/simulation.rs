@@ -58,14 +58,12 @@ impl Simulation {
     /// A simulation of a seed.
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, keeping: Keeping) -> Self {
         let mut chance = Chance::of(seed);
-        let is_rough = mutation.is_some() && seed.is_multiple_of(2);
-        let rates = if is_rough { Rates::rough(&mut chance) } else { Rates::of(&mut chance) };
-        let rates = mutation.map_or(rates, |mutation| mutation.shown_by(rates));
+        let rates = Rates::of_world(seed, mutation, &mut chance);
         let world = World::new(rates, mutation, keeping);
-        let people = People::found(&mut world.state().git, &rates, &mut chance);
+        let people = People::found(&world, &rates, &mut chance);
         let sources = Arc::new(serving::source_settings(&world, people.manifests()));
         let ports = world.ports();
-        let routes = serving::routes(&ports, people.manifests());
+        let routes = serving::routes(&world, &ports, people.manifests());
         let next_tick = world.state().now;
         let mut simulation = Self {
             world,

@@ -2,6 +2,8 @@
 //! tasks act, and once everything has settled.
 
 mod acts;
+mod approvals;
+mod notices;
 mod records;
 pub(crate) mod settled;
 mod troubles;
@@ -16,11 +18,15 @@ use yuba_core::id::{AttemptId, ContentDigest, RunId, StackId};
 use yuba_core::message::Cause;
 use yuba_core::record::Key;
 use yuba_core::run::Run;
+use yuba_core::slack::button::ButtonValue;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
+use yuba_core::time::Timestamp;
 
 use crate::history::{Mark, Sign};
+use crate::people::PROVIDERS;
 use crate::world::State;
+use approvals::Teams;
 use troubles::Troubles;
 
 /// Something happened that must not.
@@ -63,6 +69,13 @@ pub(crate) struct Oracle {
     /// The number of the last look at each source, by its partition.
     looks: BTreeMap<String, u64>,
     troubles: Troubles,
+    teams: Teams,
+    /// The providers and alerts that were taken over.
+    declared: BTreeSet<Key>,
+    /// Since when alerts send every event to every provider.
+    alerts_since: Option<Timestamp>,
+    /// The addresses at which those are answered whose presses were taken.
+    presses: BTreeSet<String>,
     violation: Option<Violation>,
 }
 
@@ -128,6 +141,14 @@ impl Oracle {
         self.runs.get(&run)
     }
 
+    pub(crate) fn stack(&self, stack: StackId) -> Option<&Stack> {
+        self.stacks.get(&stack)
+    }
+
+    pub(crate) fn definition(&self, stack: StackId) -> Option<&Definition> {
+        self.definitions.get(&stack)
+    }
+
     pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
         self.attempts.get(&attempt)
     }
@@ -142,6 +163,7 @@ impl Oracle {
         match cause {
             Cause::Delivery(id) => self.given_up.insert(id.to_string()),
             Cause::Request(id) => self.given_up.insert(id.to_string()),
+            Cause::Event { stack, number } => self.given_up.insert(format!("{stack}-{number}")),
             _ => false,
         };
     }
@@ -149,6 +171,34 @@ impl Oracle {
     /// A request was answered as accepted.
     pub(crate) fn accepted_request(&mut self, id: &str) {
         self.requests.insert(id.to_owned());
+    }
+
+    /// A provider or an alert was taken over. With the last of them every event is told of.
+    fn declared(&mut self, key: &Key, now: Timestamp) {
+        self.declared.insert(key.clone());
+        if self.declared.len() == 2 * PROVIDERS.len() {
+            self.alerts_since.get_or_insert(now);
+        }
+    }
+
+    /// A press was answered as taken.
+    pub(crate) fn accepted_press(&mut self, address: String) {
+        self.presses.insert(address);
+    }
+
+    /// Somebody presses a button that lets this content be applied.
+    pub(crate) fn meant_by_press(&mut self, who: &str, value: &ButtonValue) {
+        self.meant.push(Meant {
+            who: who.to_owned(),
+            stack: value.stack,
+            plan: None,
+            content: value.content,
+        });
+    }
+
+    /// The name of a stack, as people type it.
+    pub(crate) fn name_of(&self, stack: StackId) -> Option<String> {
+        self.definitions.get(&stack).map(|definition| definition.name.to_string())
     }
 
     /// What was accepted, and of which something must become.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::id::{ContentDigest, Phase, RunId};
+use yuba_core::people::Team;
 use yuba_core::record::{Installation, Key};
 use yuba_core::request::{Decision, DecisionVerdict};
 use yuba_core::run::{Run, RunKind, RunState};
@@ -12,6 +13,8 @@ use yuba_core::stack::Stack;
 use yuba_core::trouble::TroubleNotice;
 use yuba_ports::Write;
 
+use super::approvals::Doubt;
+use crate::history::Sign;
 use crate::world::State;
 use crate::world::store::{NEWER, keeps_unknown};
 
@@ -40,6 +43,7 @@ impl State {
         for write in writes {
             if let Write::Delete { key, .. } = write {
                 self.oracle.troubles.deleted(key);
+                self.oracle.teams.deleted(key);
             }
         }
         if self.line.len() > MOST_MESSAGES {
@@ -77,6 +81,13 @@ impl State {
             (Some("stack"), "run") => parse::<Run>(body).map(|run| self.wrote_run(run)),
             (Some("stack"), "stack") => parse::<Stack>(body).map(|stack| self.wrote_stack(stack)),
             (Some("stack"), "definition") => parse::<Definition>(body).map(|definition| {
+                let Definition { name, spec, .. } = &definition;
+                self.history.note(self.now, &self.current.name, Sign::default(), || {
+                    format!(
+                        "defines {name}: approvePlan {:?}, approval {:?}",
+                        spec.approve_plan, spec.approval
+                    )
+                });
                 self.oracle.definitions.insert(definition.stack, definition);
             }),
             (Some("stack"), "observation") => {
@@ -85,6 +96,11 @@ impl State {
             (Some("source"), "source") => {
                 let look = body.get("observation").and_then(Value::as_u64).unwrap_or(0);
                 self.oracle.looks.insert(key.partition.clone(), look);
+                Some(())
+            }
+            (Some("teams"), "team") => parse::<Team>(body).map(|team| self.oracle.teams.wrote(key, team)),
+            (Some("providers" | "alerts"), _) => {
+                self.oracle.declared(key, self.now);
                 Some(())
             }
             (Some("attempt"), _) => parse::<Attempt>(body).map(|attempt| self.wrote_attempt(&attempt)),
@@ -124,6 +140,9 @@ impl State {
         }
         if before.as_ref().is_some_and(|before| !keeps_decisions(before, &run)) {
             return self.violated(3, format!("run {} of {} lost a decision", run.number, run.name));
+        }
+        if let Some(what) = self.is_of_stranger(before.as_ref(), &run) {
+            return self.violated(3, what);
         }
         if before.is_some_and(|before| before.kind != run.kind) {
             return self
@@ -211,7 +230,10 @@ impl State {
         }
         if plan.report.has_changes && !self.is_allowed(&run, plan.report.content) {
             let what = format!("apply {} of {} was issued, and nobody approved it", attempt.id, run.name);
-            self.violated(3, what);
+            return self.violated(3, what);
+        }
+        if let Some(what) = self.lacks(&run, Doubt::ForThem) {
+            self.violated(3, format!("apply {} of {} was issued: {what}", attempt.id, run.name));
         }
     }
 

@@ -12,6 +12,8 @@ use yuba_core::spec::{ApprovePlan, Variable};
 use yuba_core::stack::{Retry, Stack};
 use yuba_ports::records::Versioned;
 
+use super::approvals::Doubt;
+use super::notices::untold;
 use crate::people::{People, url_of};
 use crate::process::at_once;
 use crate::runner::{place, wanted};
@@ -23,8 +25,8 @@ use crate::world::{State, World};
 const LARGEST_RECORD: usize = 32 << 10;
 /// So many records does a stack have besides its runs: itself, what is known of it, names, edges.
 const RECORDS_OF_A_STACK: usize = 16;
-/// Sources, sets of manifests, secrets, notices, the installation.
-const RECORDS_BESIDES: usize = 24;
+/// Sources, sets of manifests, secrets, teams, providers, alerts, notices, the installation.
+const RECORDS_BESIDES: usize = 40;
 
 /// Looks whether everything settled, and settled well.
 pub(crate) fn check(world: &World, people: &People) {
@@ -49,6 +51,9 @@ pub(crate) fn check(world: &World, people: &People) {
     }
     let stale = world.state().oracle.stale_notice();
     if let Some(what) = stale {
+        world.state().violated(6, what);
+    }
+    if let Some(what) = untold(world) {
         world.state().violated(6, what);
     }
     if let Some(what) = unanswered(world) {
@@ -76,7 +81,7 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
     }
     let run = stack.run.and_then(|run| state.oracle.runs.get(&run));
     if let Some(run) = run {
-        if let Some(what) = asks_again(run) {
+        if let Some(what) = asks_again(&state, run) {
             return Some(what);
         }
         let owed = matches!(run.state, RunState::AwaitingApproval | RunState::AwaitingAdoption)
@@ -98,12 +103,15 @@ fn stack_unsettled(world: &World, id: StackId) -> Option<String> {
 }
 
 /// A run that waits for an approval of what was approved already.
-fn asks_again(run: &Run) -> Option<String> {
-    let plan = run.plan.as_ref().filter(|_| run.waits_for == Waiting::Approval)?;
-    let is_approval = |decision: &Decision| {
-        decision.verdict == DecisionVerdict::Approve && decision.content == plan.report.content
+fn asks_again(state: &State, run: &Run) -> Option<String> {
+    let asks = matches!(run.waits_for, Waiting::Approval | Waiting::Approvals(_));
+    let plan = run.plan.as_ref().filter(|_| asks && state.lacks(run, Doubt::AgainstThem).is_none())?;
+    let is_approval = |decision: &&Decision| {
+        decision.verdict == DecisionVerdict::Approve
+            && decision.content == plan.report.content
+            && decision.by.identity.as_ref().is_none_or(|identity| state.oracle.teams.know(identity))
     };
-    let given = run.decisions.iter().find(|decision| is_approval(decision))?;
+    let given = run.decisions.iter().find(is_approval)?;
     Some(format!("run {} of {} asks for what {} approved", run.number, run.name, given.by.who))
 }
 
@@ -190,7 +198,8 @@ fn too_large(world: &World) -> Option<String> {
     let oracle = &state.oracle;
     let told = oracle.runs.len() + oracle.attempts.len() + oracle.events.len() + oracle.refused_events.len();
     let asked = of("request#") + of("delivery#");
-    let most = told + asked + RECORDS_OF_A_STACK * oracle.definitions.len() + RECORDS_BESIDES;
+    let notices = of("notices#") + of("settled-notices#") + of("slack-threads#") + of("said#") + of("slack#");
+    let most = told + asked + notices + RECORDS_OF_A_STACK * oracle.definitions.len() + RECORDS_BESIDES;
     (records.len() > most).then(|| format!("there are {} records; {most} are explained", records.len()))
 }
 

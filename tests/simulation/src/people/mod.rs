@@ -2,6 +2,8 @@
 
 mod asks;
 mod code;
+mod office;
+mod presses;
 mod repository;
 
 use axum::body::Body;
@@ -18,12 +20,15 @@ use crate::history::Sign;
 use crate::lane::Lane;
 use crate::process::Doing;
 use crate::serving::SECRET;
-use crate::world::git::GitHost;
 use crate::world::{State, World};
+use office::{BOT, Office};
+pub(crate) use office::{PROVIDERS, slack_id};
 use repository::Repository;
 
 /// Who asks for things.
 pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cem", "dee"];
+/// Who is in no team, and presses buttons all the same.
+pub(crate) const STRANGER: &str = "eve";
 
 /// A repository, and the source that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +86,7 @@ enum Act {
     EditManifest,
     Move,
     Approve,
+    Press,
     Reject,
     Suspend,
     Drift,
@@ -93,17 +99,26 @@ enum Act {
 
 impl People {
     /// People with a few stacks, or with many, in one set of manifests or two.
-    pub(crate) fn found(git: &mut GitHost, rates: &Rates, chance: &mut Chance) -> Self {
+    pub(crate) fn found(world: &World, rates: &Rates, chance: &mut Chance) -> Self {
         let sets = if chance.permille(400) { 2 } else { 1 };
         let most = if chance.permille(rates.large) { LARGE } else { 1 + chance.below(4) };
         let infra = INFRA.into_iter().take(sets).zip([most, 2]);
-        let infra: Vec<_> = infra.map(|(place, stacks)| Repository::new(place, stacks, chance)).collect();
+        let mut infra: Vec<_> = infra.map(|(place, stacks)| Repository::new(place, stacks, chance)).collect();
+        let has_office = chance.permille(rates.office);
+        if let Some(first) = infra.first_mut().filter(|_| has_office) {
+            first.open_office(Office::any(chance), chance);
+            let name = SecretName::new("default", BOT);
+            world.secrets().set(ValuesKind::Secret, &name, &[("token", "the token of a simulated bot")]);
+        }
         let set = |repository: &Repository| ManifestSetName(format!("{}@main//flux", repository.place.url));
         let manifests = infra.iter().map(set).collect();
         let mut people = Self { manifests, infra, library: Repository::library() };
+        let mut state = world.state();
+        state.has_office = has_office;
         for repository in people.repositories() {
-            repository.commit(git, ("ann", 0));
+            repository.commit(&mut state.git, ("ann", 0));
         }
+        drop(state);
         people
     }
 
@@ -125,16 +140,18 @@ impl People {
     pub(crate) fn act(&mut self, world: &World) -> Option<(String, Doing)> {
         let (who, act) = {
             let mut state = world.state();
+            let rates = state.rates;
             let who = state.chance.one_of(&NAMES).copied().unwrap_or("ann");
             who.clone_into(&mut state.current.name);
             let acts = [
-                (30, Act::Push),
-                (6, Act::PushBack),
-                (25, Act::EditManifest),
+                (rates.push, Act::Push),
+                (rates.back, Act::PushBack),
+                (rates.edit, Act::EditManifest),
                 (if self.infra.len() > 1 { 3 } else { 0 }, Act::Move),
                 (60, Act::Approve),
+                (if state.services.messages.is_empty() { 0 } else { rates.press }, Act::Press),
                 (8, Act::Reject),
-                (6, Act::Suspend),
+                (rates.suspend, Act::Suspend),
                 (10, Act::Drift),
                 (12, Act::Ask),
                 (4, Act::Pause),
@@ -151,6 +168,7 @@ impl People {
             Act::EditManifest => self.edit(world, who),
             Act::Move => self.move_stack(world, who),
             Act::Drift => drift(world),
+            Act::Press => presses::press(world),
             Act::Approve => asks::approve(world, who, &stacks),
             Act::Reject => asks::reject(world, who, &stacks),
             Act::Suspend => asks::suspend(world, who, &stacks),
@@ -173,7 +191,7 @@ impl People {
     fn edit(&mut self, world: &World, who: &str) -> Option<(String, Doing)> {
         let mut state = world.state();
         let repository = state.chance.one_of_mut(&mut self.infra)?;
-        let what = repository.change_manifest(&mut state.chance);
+        let what = repository.change_manifest(&mut state);
         Some((who.to_owned(), commit(world, &mut state, (who, &mut *repository), &what)))
     }
 

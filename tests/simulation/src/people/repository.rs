@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use yuba_core::id::StackName;
 
 use super::code::Code;
+use super::office::{Office, TEAMS};
 use super::{LIBRARY, Place, SHELVES};
 use crate::chance::Chance;
+use crate::world::State;
 use crate::world::git::{Commit, Files, GitHost};
 
 /// The file that holds the manifests.
@@ -21,7 +23,9 @@ pub(crate) struct Repository {
     pub(super) code: Code,
     documents: BTreeMap<String, Document>,
     /// What was ever written: a commit that comes back brings its documents with it.
-    known: BTreeMap<String, BTreeMap<String, Document>>,
+    known: BTreeMap<String, (BTreeMap<String, Document>, Option<Office>)>,
+    /// Teams, and where messages go.
+    office: Option<Office>,
     numbers: u32,
 }
 
@@ -47,6 +51,8 @@ pub(super) struct Document {
     reads: Option<String>,
     /// The secret that its outputs are written to.
     writes: Option<String>,
+    /// What is demanded of those who approve its plans.
+    rule: Rule,
 }
 
 /// Who lets its plans be applied.
@@ -55,6 +61,48 @@ enum Approve {
     People,
     Auto,
     Nobody,
+}
+
+/// What is demanded of those who approve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    None,
+    One,
+    Two,
+    Other,
+    Fresh,
+    Team(usize),
+    BothTeams,
+    TwoToDestroy,
+}
+
+impl Rule {
+    const ALL: [Self; 9] = [
+        Self::None,
+        Self::One,
+        Self::Two,
+        Self::Other,
+        Self::Fresh,
+        Self::Team(0),
+        Self::Team(1),
+        Self::BothTeams,
+        Self::TwoToDestroy,
+    ];
+
+    fn written(self) -> String {
+        let team = |at: usize| TEAMS.get(at).copied().unwrap_or_default();
+        let rule = match self {
+            Self::None => return String::new(),
+            Self::One => "count: 1".to_owned(),
+            Self::Two => "count: 2".to_owned(),
+            Self::Other => "count: 1, notAuthor: true".to_owned(),
+            Self::Fresh => "count: 2, expiresAfter: 30m".to_owned(),
+            Self::Team(at) => format!("count: 1, teams: [{{name: {}}}]", team(at)),
+            Self::BothTeams => format!("teams: [{{name: {}}}, {{name: {}}}]", team(0), team(1)),
+            Self::TwoToDestroy => "when: [{if: destroys > 0, count: 2}]".to_owned(),
+        };
+        format!("  approval: {{{rule}}}\n")
+    }
 }
 
 impl Repository {
@@ -72,8 +120,16 @@ impl Repository {
         Self::empty(LIBRARY, Code::new(&SHELVES))
     }
 
+    /// Teams and messages come beside the stacks, some of which ask more of those who approve.
+    pub(super) fn open_office(&mut self, office: Office, chance: &mut Chance) {
+        self.office = Some(office);
+        for document in self.documents.values_mut() {
+            document.rule = chance.one_of(&Rule::ALL).copied().unwrap_or(Rule::None);
+        }
+    }
+
     fn empty(place: Place, code: Code) -> Self {
-        Self { place, code, documents: BTreeMap::new(), known: BTreeMap::new(), numbers: 0 }
+        Self { place, code, documents: BTreeMap::new(), known: BTreeMap::new(), office: None, numbers: 0 }
     }
 
     fn add(&mut self, name: &str, chance: &mut Chance) {
@@ -103,12 +159,14 @@ impl Repository {
             is_plan_only: chance.permille(80),
             reads: chance.permille(300).then(|| format!("outputs-{}", chance.below(4))),
             writes: chance.permille(300).then(|| format!("outputs-{}", name.trim_start_matches('s'))),
+            rule: Rule::None,
         };
         self.documents.insert(name.to_owned(), document);
     }
 
     /// Somebody changes a manifest. Says what.
-    pub(super) fn change_manifest(&mut self, chance: &mut Chance) -> String {
+    pub(super) fn change_manifest(&mut self, state: &mut State) -> String {
+        let (is_about_approval, chance) = (state.rates.approval, &mut state.chance);
         self.numbers += 1;
         let names: Vec<String> = self.documents.keys().cloned().collect();
         let Some(name) = chance.one_of(&names).cloned() else {
@@ -116,6 +174,20 @@ impl Repository {
             self.add(&name, chance);
             return format!("{name} is new");
         };
+        if let Some(office) = self.office.as_mut().filter(|_| chance.permille(250)) {
+            if chance.permille(500) {
+                return office.change(chance);
+            }
+            let rule = chance.one_of(&Rule::ALL).copied().unwrap_or(Rule::None);
+            if let Some(document) = self.documents.get_mut(&name) {
+                document.rule = rule;
+            }
+            return format!("{name}: approval {rule:?}");
+        }
+        if chance.permille(is_about_approval) {
+            let choice = chance.one_of(&[6, 6, 7, 8, 9, 12]).copied().unwrap_or(7);
+            return self.change_document(&name, choice);
+        }
         match chance.below(24) {
             0 => self.rename(&name),
             1 => {
@@ -141,7 +213,7 @@ impl Repository {
     pub(super) fn take_in(&mut self, name: String, document: Document) {
         let source = self.place.source.to_owned();
         self.code.add(&document.path);
-        self.documents.insert(name, Document { source, waits_for: None, ..document });
+        self.documents.insert(name, Document { source, waits_for: None, rule: Rule::None, ..document });
     }
 
     /// The stacks that nothing in these manifests can hold back, with the path and the size that they are given.
@@ -202,15 +274,16 @@ impl Repository {
     /// Commits everything in it, and remembers what its manifests mean.
     pub(super) fn commit(&mut self, git: &mut GitHost, by: (&str, u64)) -> Commit {
         let (mut files, manifests) = (self.code.files(), self.manifests());
-        self.known.insert(manifests.clone(), self.documents.clone());
+        self.known.insert(manifests.clone(), (self.documents.clone(), self.office.clone()));
         files.insert(MANIFESTS.to_owned(), manifests);
         git.commit(self.place.url, "main", files, by)
     }
 
     /// The branch was forced back: what people go on from is what stands there.
     pub(super) fn read_back(&mut self, files: &Files) {
-        if let Some(documents) = files.get(MANIFESTS).and_then(|text| self.known.get(text)) {
+        if let Some((documents, office)) = files.get(MANIFESTS).and_then(|text| self.known.get(text)) {
             self.documents = documents.clone();
+            self.office = office.clone();
         }
         self.code.read_back(files);
     }
@@ -219,7 +292,8 @@ impl Repository {
         let library = self.place.reads_library.then_some(LIBRARY);
         let sources = [Some(self.place), library].into_iter().flatten().map(Place::written);
         let stacks = self.documents.iter().map(|(name, document)| document.written(name));
-        sources.chain(stacks).collect()
+        let office = self.office.iter().map(Office::written);
+        sources.chain(stacks).chain(office).collect()
     }
 }
 
@@ -250,7 +324,8 @@ impl Document {
         });
         let writes = self.writes.as_ref().map(|name| format!("  writeOutputsToSecret:\n    name: {name}\n"));
         let waits = self.waits_for.as_ref().map(|other| format!("  dependsOn:\n    - name: {other}\n"));
-        let others = [waits, reads, writes].into_iter().flatten().collect::<String>();
+        let others =
+            [waits, reads, writes, Some(self.rule.written())].into_iter().flatten().collect::<String>();
         [spec, backend, further, others].concat()
     }
 }

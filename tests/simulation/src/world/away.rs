@@ -11,10 +11,17 @@ use crate::history::Sign;
 use crate::lane::Lane;
 
 /// Who calls others.
-const CALLERS: [Lane; 6] =
-    [Lane::People, Lane::Server, Lane::Scheduler, Lane::Source, Lane::Orchestrator, Lane::Task];
+const CALLERS: [Lane; 7] = [
+    Lane::People,
+    Lane::Server,
+    Lane::Scheduler,
+    Lane::Source,
+    Lane::Orchestrator,
+    Lane::Notifier,
+    Lane::Task,
+];
 /// Who is called.
-const CALLED: [Lane; 8] = [
+pub(crate) const CALLED: [Lane; 9] = [
     Lane::Server,
     Lane::GitHost,
     Lane::Queue,
@@ -22,6 +29,7 @@ const CALLED: [Lane; 8] = [
     Lane::Blobs,
     Lane::Secrets,
     Lane::Publisher,
+    Lane::Services,
     Lane::Launcher,
 ];
 

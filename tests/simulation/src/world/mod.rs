@@ -9,6 +9,7 @@ pub(crate) mod gate;
 pub(crate) mod git;
 pub(crate) mod line;
 mod outside;
+pub(crate) mod services;
 pub(crate) mod store;
 pub(crate) mod tasks;
 
@@ -36,6 +37,7 @@ use cloud::Cloud;
 use gate::gate;
 use git::GitHost;
 use line::Line;
+use services::Services;
 use tasks::Launched;
 
 /// 2026-01-01T00:00:00Z.
@@ -75,6 +77,9 @@ pub(crate) struct State {
     pub(crate) line: Line,
     pub(crate) git: GitHost,
     pub(crate) cloud: Cloud,
+    pub(crate) services: Services,
+    /// Whether manifests say where messages go.
+    pub(crate) has_office: bool,
     pub(crate) oracle: Oracle,
     pub(crate) launched: BTreeMap<AttemptId, Launched>,
     /// Processes that are to be started.
@@ -155,6 +160,8 @@ impl World {
             line: Line::default(),
             git: GitHost::default(),
             cloud: Cloud::default(),
+            services: Services::default(),
+            has_office: false,
             oracle: Oracle::default(),
             launched: BTreeMap::new(),
             spawn: Vec::new(),
@@ -297,7 +304,8 @@ impl State {
     /// Decides whether a call goes wrong, and notes it.
     fn fault(&mut self, port: Lane, call: Call, what: impl FnOnce() -> String) -> Option<Fault> {
         let is_cut = self.is_cut(Lane::of(&self.current.name), port);
-        let fault = if is_cut { Some(Fault::Failed) } else { self.rates.call(&mut self.chance, call) };
+        let fault =
+            if is_cut { Some(Fault::Failed) } else { self.rates.call(&mut self.chance, (port, call)) };
         self.faults += u64::from(fault.is_some());
         self.note_as(Sign::to(port).marked(Mark::of(fault)), || match fault {
             None => what(),

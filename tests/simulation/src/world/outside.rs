@@ -7,18 +7,20 @@ use secrecy::SecretString;
 use ulid::Ulid;
 use yuba_core::event::Event;
 use yuba_core::id::SecretName;
-use yuba_core::message::Message;
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::{Span, Timestamp};
+use yuba_ports::records::put_any;
 use yuba_ports::{
     Assumed, Clock, Credentials, DeadLetter, Ids, PortError, Publisher, Queue, QueueName, Received,
-    RoleSession, SecretValues, Secrets,
+    RoleSession, SecretValues, Secrets, Store,
 };
 
 use super::World;
 use super::store::NEWER;
+use crate::former::in_any_order;
 use crate::lane::Lane;
-use crate::mutation::{Mutation, in_any_order};
+use crate::mutation::Mutation;
 
 #[async_trait]
 impl Queue for World {
@@ -127,10 +129,26 @@ impl Publisher for World {
                 Ok(())
             })
             .await;
+        let published = match published {
+            Ok(()) => self.tell_notifier(event).await,
+            failed => failed,
+        };
         if published.as_ref().is_err_and(|error| error.remedy == yuba_ports::Remedy::Permanent) {
             self.state().oracle.refused_event(event);
         }
         published
+    }
+}
+
+impl World {
+    /// Where messages go anywhere, an event is kept, and the notifier is woken for it.
+    async fn tell_notifier(&self, event: &Event) -> Result<(), PortError> {
+        if !self.state().has_office {
+            return Ok(());
+        }
+        self.commit(vec![put_any(event)?]).await?;
+        let cause = Cause::Event { stack: event.stack, number: event.number };
+        Queue::send(self, vec![Message::new(Wake::Events(event.stack), cause)]).await
     }
 }
 

@@ -43,7 +43,8 @@ impl Store for World {
         match &query {
             Query::Partition { partition, .. } => {
                 let what = format!("lists {partition}");
-                self.call(Lane::Store, || what, self.shared.records.query(query)).await
+                let page = self.call(Lane::Store, || what, self.shared.records.query(query)).await?;
+                Ok(self.state().altered_page(page))
             }
             Query::Index { index, .. } => {
                 let what = format!("lists index {}", index.as_str());
