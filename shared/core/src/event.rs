@@ -80,7 +80,7 @@ pub enum EventKind {
     DriftEscalated,
     /// Drift that was found is gone.
     DriftResolved,
-    /// A stack vanished from the manifests, or came back.
+    /// A stack vanished from the manifests.
     StackVanished,
     /// A stack's document is faulty; its last good version stays in force.
     ManifestFaulty,
@@ -155,12 +155,11 @@ impl EventKind {
             Self::RunFailed
             | Self::RetriesPaused
             | Self::DriftDetected
-            | Self::StackVanished
             | Self::ManifestFaulty
             | Self::StateShared
             | Self::EffectFailed => EventSeverity::Error,
             Self::DriftEscalated => EventSeverity::Critical,
-            Self::ApprovalRequested | Self::AdoptionRequested => EventSeverity::Warning,
+            Self::ApprovalRequested | Self::AdoptionRequested | Self::StackVanished => EventSeverity::Warning,
             Self::RunQueued
             | Self::PlanDecided
             | Self::ApplyStarted

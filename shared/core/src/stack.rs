@@ -72,6 +72,9 @@ pub struct Stack {
     /// What is wrong with its document, as it was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<String>,
+    /// Since when no manifest names it, as it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vanished: Option<Timestamp>,
     /// The stack that names the same state, while there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares_state_with: Option<StackName>,
@@ -118,6 +121,7 @@ impl Stack {
             first_plans: Vec::new(),
             remediated: None,
             held_back: None,
+            vanished: None,
             shares_state_with: None,
             outputs_written: None,
             due: None,

@@ -1,4 +1,4 @@
-//! A faulty document: the stack's last good version stays in force, and says so.
+//! Documents that are faulty or gone: the stack's last good version stays in force, and says so.
 
 use super::draft::Draft;
 use crate::event::EventKind;
@@ -18,6 +18,16 @@ impl Draft {
             None => self.publish(EventKind::ManifestMended, "Its manifest is right again."),
         }
         self.stack.held_back = why;
+    }
+
+    /// Publishes that the manifests name the stack no more.
+    pub(super) fn notice_vanished_manifest(&mut self) {
+        let since = self.definition.as_ref().and_then(|definition| definition.vanished);
+        if since.is_some() && self.stack.vanished.is_none() {
+            let message = "The manifests name it no more. Nothing of it was destroyed: bring it back, or `yuba destroy`.";
+            self.publish(EventKind::StackVanished, message);
+        }
+        self.stack.vanished = since;
     }
 
     /// What is wrong with the stack's document as it stands now.

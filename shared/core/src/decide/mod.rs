@@ -137,6 +137,7 @@ pub fn decide(records: Records, message: &Message, moment: Moment) -> Decision {
     draft.notice_trouble();
     draft.notice_same_state();
     draft.notice_faulty_manifest();
+    draft.notice_vanished_manifest();
     if matches!(message.cause, Cause::Request(_)) {
         draft.hear_request();
     }

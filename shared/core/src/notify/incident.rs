@@ -130,9 +130,7 @@ mod tests {
             let (opens, closes) = (IncidentCause::opened_by(kind), IncidentCause::closed_by(kind));
             assert!(opens.is_none() || closes.is_none(), "{kind:?}");
             let is_wrong = kind.severity() >= EventSeverity::Error;
-            // Nothing publishes it so far: a vanished stack is reported in lists.
-            let is_silent = kind == EventKind::StackVanished;
-            assert_eq!(opens.is_some(), is_wrong && !is_silent, "{kind:?}");
+            assert_eq!(opens.is_some(), is_wrong, "{kind:?}");
             if closes.is_some() {
                 assert_eq!(kind.severity(), EventSeverity::Info, "{kind:?}");
             }

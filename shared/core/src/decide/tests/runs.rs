@@ -1,7 +1,7 @@
 //! Runs that bring a stack to what Git wants, and who lets them.
 
 use super::world::World;
-use crate::effect::Effect;
+use crate::effect::{Effect, PendingEffect};
 use crate::event::EventKind;
 use crate::id::{PlanId, SecretName, StackName};
 use crate::job::BeforePlan;
@@ -283,6 +283,18 @@ fn a_new_path_is_not_planned_in_the_tree_that_was_seen_before() {
     assert_eq!(world.states(), "applied");
     world.push("b");
     assert_eq!(world.states(), "applied planning");
+}
+
+#[test]
+fn a_stack_that_vanishes_is_told_each_time_it_does() {
+    let mut world = World::applied(auto);
+    world.vanishes();
+    world.edit(|_| {});
+    world.definition.vanished = None;
+    world.edit(|_| {});
+    world.vanishes();
+    let is_told = |pending: &&PendingEffect| matches!(&pending.effect, Effect::Publish { event } if event.kind == EventKind::StackVanished);
+    assert_eq!(world.stack.outbox.iter().filter(is_told).count(), 2);
 }
 
 #[test]
