@@ -85,7 +85,7 @@ impl Attempt {
         secrets.extend(found_at.iter().map(|(_, value)| value.clone()));
         environment.extend(found_at);
         Ok(Self {
-            log: Log::new(objects.clone(), claim.job.prefix(), secrets)?,
+            log: Log::new(objects.clone(), claim.job.prefix(), secrets, claim.job.spec.redact.clone())?,
             job: claim.job,
             values: claim.values,
             objects,

@@ -32,6 +32,8 @@ struct Shared {
 #[derive(Debug)]
 struct Text {
     secrets: BTreeSet<String>,
+    /// What the stack's `redact` says.
+    patterns: Vec<String>,
     masker: Masker,
     /// A private key that the last line did not end.
     key: OpenKey,
@@ -43,10 +45,15 @@ struct Text {
 
 impl Log {
     /// An empty log of the attempt whose objects lie under `prefix`.
-    pub(crate) fn new(objects: Objects, prefix: String, secrets: BTreeSet<String>) -> Step<Self> {
-        let masker = masker(&secrets)?;
-        let key = OpenKey::default();
-        let text = Text { secrets, masker, key, whole: String::new(), stored: 0, pieces: 0, is_full: false };
+    pub(crate) fn new(
+        objects: Objects,
+        prefix: String,
+        secrets: BTreeSet<String>,
+        patterns: Vec<String>,
+    ) -> Step<Self> {
+        let masker = masker(&secrets, &patterns)?;
+        let (key, whole) = (OpenKey::default(), String::new());
+        let text = Text { secrets, patterns, masker, key, whole, stored: 0, pieces: 0, is_full: false };
         Ok(Self(Arc::new(Shared { objects, prefix, text: Mutex::new(text) })))
     }
 
@@ -54,7 +61,7 @@ impl Log {
     pub(crate) fn learn(&self, secrets: BTreeSet<String>) -> Step<()> {
         let mut log = self.text();
         log.secrets.extend(secrets);
-        log.masker = masker(&log.secrets)?;
+        log.masker = masker(&log.secrets, &log.patterns)?;
         Ok(())
     }
 
@@ -126,6 +133,8 @@ impl Log {
     }
 }
 
-fn masker(secrets: &BTreeSet<String>) -> Step<Masker> {
-    Masker::new(secrets).map_err(|_| Ended::configuration("the secrets are too large to mask"))
+fn masker(secrets: &BTreeSet<String>, patterns: &[String]) -> Step<Masker> {
+    let masker =
+        Masker::new(secrets).map_err(|_| Ended::configuration("the secrets are too large to mask"))?;
+    Ok(masker.with_patterns(patterns))
 }

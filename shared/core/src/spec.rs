@@ -59,6 +59,9 @@ pub struct StackSpec {
     /// Hosts that modules and providers come from, and the secrets with their credentials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSecret>,
+    /// What is masked besides secrets, as regular expressions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
     /// The roles that plan and apply run under.
     pub roles: Roles,
     /// The engine that is asked for.
@@ -100,6 +103,7 @@ impl StackSpec {
             write_outputs: None,
             enable_inventory: false,
             hosts: Vec::new(),
+            redact: Vec::new(),
             roles: Roles::default(),
             engine: EnginePreference::default(),
             labels: BTreeMap::new(),

@@ -58,6 +58,14 @@ fn a_manifest_is_utf_8() {
 }
 
 #[test]
+fn what_is_to_be_masked_is_a_pattern_that_finds_something() {
+    insta::assert_snapshot!(errors(&[of_kind("yuba.dev/v1", "Stack", "redact: ['key-[0-9a-f]+', '(', 'x*']")]), @"
+    m.yaml:12:29: error: spec.redact[1]: found `(`, allowed is a regular expression that finds no empty text, such as `key-[0-9a-f]{32}`
+    m.yaml:12:34: error: spec.redact[2]: found `x*`, allowed is a regular expression that finds no empty text, such as `key-[0-9a-f]{32}`
+    ");
+}
+
+#[test]
 fn what_is_not_yaml_or_no_manifest() {
     let texts = [
         "a: b: c",

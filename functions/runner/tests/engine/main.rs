@@ -302,6 +302,23 @@ async fn an_apply_that_outlives_its_first_credentials_goes_on() {
     assert!(!log.contains("first token") && !log.contains("second token"), "{log}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_stack_says_is_masked_in_what_is_stored() {
+    let code = "resource \"terraform_data\" \"a\" {\n  input = [{ name = \"SOME_API_KEY\", value = \
+                \"cleartext-42\" }]\n  provisioner \"local-exec\" {\n    command = \"echo told cleartext-43\"\n  }\n}\n";
+    let mut world = World::new(code).await;
+    world.spec["redact"] = json!(["cleartext-[0-9]+"]);
+    let (plan, report) = world.planned().await;
+    for name in ["plan.json", "plan.txt", "summary.json"] {
+        let text = world.object(plan, name);
+        assert!(text.contains("SOME_API_KEY") && text.contains("(sensitive value)"), "{name}: {text}");
+        assert!(!text.contains("cleartext-"), "{name}: {text}");
+    }
+    assert!(matches!(world.apply(plan, &report).await, AttemptReport::Applied { .. }));
+    let log = world.object(AttemptId { phase: Phase::Apply, ..plan }, "log.txt");
+    assert!(log.contains("told (sensitive value)") && !log.contains("cleartext-"), "{log}");
+}
+
 /// `a` is made at once, `b` takes as long as a test lets it.
 const SLOW: &str = "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n  input = \
                     terraform_data.a.id\n  provisioner \"local-exec\" {\n    command = \"exec sleep 300\"\n  }\n}\n";

@@ -138,6 +138,7 @@ pub(super) const STACK: &[Field] = &[
     works("spec.labels", Since::Stack),
     works("spec.roles", Since::Stack),
     works("spec.hosts", Since::Stack),
+    works("spec.redact", Since::Stack),
     works("spec.drift", Since::Stack),
     works("spec.drift.mode", Since::Stack),
     later("spec.drift.schedule", Since::Stack, "drift is looked for at each interval"),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::approval::PlanCondition;
+use crate::plan::mask::secret_pattern;
 use crate::spec::{ApprovePlan, KeyMapping};
 use crate::time::{Span, Timestamp};
 use crate::window::{Cron, ZoneName};
@@ -93,6 +94,12 @@ const FORMATS: &[Format] = &[
         allowed: "a commit id of 40 hexadecimal digits",
         pattern: r"^[0-9a-fA-F]{40}$",
         check: |text| text.len() == 40 && text.chars().all(|letter| letter.is_ascii_hexdigit()),
+    },
+    Format {
+        name: "secret-pattern",
+        allowed: "a regular expression that finds no empty text, such as `key-[0-9a-f]{32}`",
+        pattern: r"^.+$",
+        check: |text| secret_pattern(text).is_some(),
     },
     Format {
         name: "host",
@@ -219,6 +226,8 @@ markers! {
     PointInTime = "point-in-time";
     /// A glob of paths.
     PathGlob = "path-glob";
+    /// What is masked: a regular expression.
+    SecretPattern = "secret-pattern";
 }
 
 /// A path without `.` segments, doubled or trailing slashes, with `..` resolved; `None` if it leaves the repository. A

@@ -88,6 +88,7 @@ fn convert(name: &StackName, metadata: Metadata, wire: Wire) -> Result<StackSpec
         write_outputs: write_outputs(here, wire.write_outputs_to_secret)?,
         enable_inventory: wire.enable_inventory.unwrap_or_default(),
         hosts: wire.hosts.unwrap_or_default().into_iter().map(|host| host_of(here, host)).collect(),
+        redact: wire.redact.unwrap_or_default(),
         roles: roles(wire.roles, wire.service_account_name),
         engine: engine_of(wire.engine, wire.runner_pod_template),
         labels: overlaid(metadata.labels, wire.labels),

@@ -17,6 +17,8 @@ use aho_corasick::{AhoCorasick, BuildError, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
+use regex_lite::{Regex, RegexBuilder};
+
 use super::differ::SENSITIVE;
 use super::shapes::{OpenKey, Shapes};
 
@@ -32,6 +34,7 @@ pub struct Masker {
     known: AhoCorasick,
     forms: Arc<[String]>,
     shapes: Shapes,
+    patterns: Arc<[Regex]>,
 }
 
 impl fmt::Debug for Masker {
@@ -49,7 +52,14 @@ impl Masker {
         }
         let forms: Vec<String> = forms.into_iter().collect();
         let known = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms)?;
-        Ok(Self { known, forms: forms.into(), shapes: Shapes::new()? })
+        Ok(Self { known, forms: forms.into(), shapes: Shapes::new()?, patterns: Arc::default() })
+    }
+
+    /// Masks also what these patterns find. One that [`secret_pattern`] does not take finds nothing.
+    #[must_use]
+    pub fn with_patterns<S: AsRef<str>>(self, patterns: impl IntoIterator<Item = S>) -> Self {
+        let patterns = patterns.into_iter().filter_map(|text| secret_pattern(text.as_ref())).collect();
+        Self { patterns, ..self }
     }
 
     /// The text without secrets.
@@ -73,6 +83,8 @@ impl Masker {
     fn secrets(&self, text: &str, key: &mut OpenKey) -> Vec<Range<usize>> {
         let mut secrets = self.shapes.find(text, key);
         secrets.extend(self.known.find_iter(text).map(|known| known.range()));
+        let found = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text));
+        secrets.extend(found.map(|found| found.range()).filter(|range| !range.is_empty()));
         secrets
     }
 
@@ -86,6 +98,13 @@ impl Masker {
         };
         (start..text.len()).find(begins).unwrap_or(text.len())
     }
+}
+
+/// Reads a regular expression of what is to be masked; none where it is none, or finds empty texts, as one does that was
+/// meant to say something else.
+pub fn secret_pattern(text: &str) -> Option<Regex> {
+    let pattern = RegexBuilder::new(text).size_limit(1 << 20).build().ok()?;
+    (!pattern.is_match("")).then_some(pattern)
 }
 
 fn without(text: &str, mut secrets: Vec<Range<usize>>) -> String {
@@ -139,6 +158,14 @@ fn url_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_patterns_find_is_masked_too() {
+        let masker =
+            Masker::new(["hunter22"]).unwrap().with_patterns(["key-[a-f]+", "(", "x*", "(?i)SESAME"]);
+        let shown = masker.mask("hunter22 key-abcdefg and sesame xx key-");
+        assert_eq!(shown, "(sensitive value) (sensitive value)g and (sensitive value) xx key-");
+    }
 
     #[test]
     fn a_secret_is_masked_in_each_form() {

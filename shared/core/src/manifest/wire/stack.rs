@@ -148,6 +148,9 @@ pub struct StackSpec {
     pub roles: Option<parts::Roles>,
     /// Credentials for hosts that modules and providers come from.
     pub hosts: Option<Vec<parts::Host>>,
+    /// Regular expressions: what they find is masked in logs, plans and messages, as secrets are.
+    #[schemars(with = "Option<Vec<format::SecretPattern>>")]
+    pub redact: Option<Vec<String>>,
     /// How drift is looked for and answered.
     pub drift: Option<parts::Drift>,
     /// Further paths whose changes trigger a plan, as globs.
