@@ -11,7 +11,7 @@ use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
-use yuba_ports::around::{LoadedFormer, bound, formers, same_state};
+use yuba_ports::around::{LoadedFormer, bound, formers, holder, same_state};
 use yuba_ports::records::{self, Versioned};
 use yuba_ports::{Expected, PortError, Ports, TaskStatus, Write};
 
@@ -62,6 +62,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
         values: values(ports, definition.as_ref()).await?,
         dependencies: dependencies(ports, definition.as_ref()).await?,
         same_state: same_state(store, id, definition.as_ref(), observation.as_ref()).await?,
+        holder: holder(store, id, (definition.as_ref(), observation.as_ref()), request.as_deref()).await?,
         formers: formers.iter().map(|loaded| loaded.former.clone()).collect(),
         observation,
         trouble: load_trouble(ports, &stack).await?,
@@ -116,7 +117,7 @@ fn named_run(request: &Request, stack: &Stack) -> Option<RunId> {
     }
     match &request.ask {
         Ask::Recover { run } => Some(*run),
-        Ask::Adopt(_) => stack.latest,
+        Ask::Adopt(_) | Ask::Unlock { .. } => stack.latest,
         _ => None,
     }
 }

@@ -104,7 +104,10 @@ pub(crate) fn failure(diagnostics: &[Diagnostic], exit: &Exit, doing: &str) -> E
     if let Some(held) = lock::held(&detail) {
         let message = format!(
             "the state is locked by {} for {} since {} (lock {})",
-            held.who, held.operation, held.created, held.id
+            held.who,
+            held.operation,
+            held.since(),
+            held.id
         );
         return Ended::failed(FailureClass::Locked, message).with_detail(&detail).with_lock(Some(held));
     }

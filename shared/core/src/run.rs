@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{AttemptId, ContentDigest, Revision, RunId, StackId, StackName, TreeId};
 use crate::job::{BeforePlan, stored_before_plan};
 use crate::people::Identity;
+use crate::plan::lock::written_time;
 use crate::plan::summary::PlanReport;
 use crate::record::{Index, IndexEntry, Key, Record};
 use crate::request::{Decision, Signed};
@@ -374,4 +375,23 @@ pub struct LockHeld {
     pub operation: String,
     /// Since when, as the backend writes it.
     pub created: String,
+}
+
+impl LockHeld {
+    /// Since when it is held: RFC 3339 where the backend's time could be read, else what the backend writes.
+    pub fn since(&self) -> String {
+        written_time(&self.created).map_or_else(|| self.created.clone(), |at| at.to_string())
+    }
+
+    /// Who holds it for what, since when, and how long that is now; for people.
+    pub fn words(&self, now: Timestamp) -> String {
+        let age = written_time(&self.created).map(|at| format!(", {} ago", now.since(at).to_age()));
+        format!(
+            "held by {} for {} since {}{}",
+            self.who,
+            self.operation,
+            self.since(),
+            age.unwrap_or_default()
+        )
+    }
 }

@@ -109,6 +109,11 @@ impl StateAddress {
         }
     }
 
+    /// Whether the state of another stack, in the manifests or not any more, is this one.
+    pub fn is_shared_by(&self, other: &Definition, seen: Option<&Observation>) -> bool {
+        *self != Self::Own && known_address(&other.spec, seen) == *self
+    }
+
     /// What stacks that may share the state are found by; `None` where no other stack can have it.
     pub fn digest(&self) -> Option<InputsDigest> {
         match self {
@@ -162,9 +167,7 @@ pub struct SameState {
 impl SameState {
     /// Another stack, if the manifests name it and its state is this one.
     pub fn of(mine: &StateAddress, other: &Definition, seen: Option<&Observation>) -> Option<Self> {
-        let shared = other.vanished.is_none()
-            && *mine != StateAddress::Own
-            && known_address(&other.spec, seen) == *mine;
+        let shared = other.vanished.is_none() && mine.is_shared_by(other, seen);
         shared.then(|| Self { name: other.name.clone(), place: other.place.clone(), address: mine.clone() })
     }
 }

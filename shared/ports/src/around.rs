@@ -3,16 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use yuba_core::decide::Former;
+use yuba_core::decide::{Former, Holder};
 use yuba_core::declared::DeclaredSpec;
 use yuba_core::freeze::{Freeze, FreezeSpec};
 use yuba_core::id::StackId;
 use yuba_core::people::{Roster, Team};
 use yuba_core::record::{Edge, Key, Record, TEAMS, state_partition};
 use yuba_core::request::{Adoption, Ask, Request};
+use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
 use yuba_core::stack::Stack;
-use yuba_core::state_address::{SameState, known_address};
+use yuba_core::state_address::{SameState, StateAddress, known_address};
 
 use crate::error::PortError;
 use crate::records::{Versioned, load, page};
@@ -27,7 +28,40 @@ pub async fn same_state(
 ) -> Result<Option<SameState>, PortError> {
     let Some(definition) = definition else { return Ok(None) };
     let mine = known_address(&definition.spec, seen);
-    let (Some(address), mut after) = (mine.digest(), None) else { return Ok(None) };
+    let others = beside(store, id, &mine).await?;
+    Ok(others.iter().find_map(|(other, seen)| SameState::of(&mine, other, seen.as_ref())))
+}
+
+/// An attempt of another stack with the same state that is out, where the request is one that must not disturb it.
+pub async fn holder(
+    store: &dyn Store,
+    id: StackId,
+    (definition, seen): (Option<&Definition>, Option<&Observation>),
+    request: Option<&Request>,
+) -> Result<Option<Holder>, PortError> {
+    let unlocks = request.is_some_and(|request| matches!(request.ask, Ask::Unlock { .. }));
+    let Some(definition) = definition.filter(|_| unlocks) else { return Ok(None) };
+    let mine = known_address(&definition.spec, seen);
+    for (other, seen) in beside(store, id, &mine).await? {
+        let stack = value::<Stack>(store, &Key::stack(other.stack)).await?;
+        let run = stack.and_then(|stack| stack.run).filter(|_| mine.is_shared_by(&other, seen.as_ref()));
+        let Some(run) = run else { continue };
+        let run = value::<Run>(store, &Key::run(other.stack, run)).await?;
+        if let Some(attempt) = run.as_ref().and_then(Run::attempt_out) {
+            return Ok(Some(Holder { name: other.name, attempt }));
+        }
+    }
+    Ok(None)
+}
+
+/// The stacks that lie beside one by the address of its state, with what was seen of their code.
+async fn beside(
+    store: &dyn Store,
+    id: StackId,
+    mine: &StateAddress,
+) -> Result<Vec<(Definition, Option<Observation>)>, PortError> {
+    let (mut others, mut after) = (Vec::new(), None);
+    let Some(address) = mine.digest() else { return Ok(others) };
     loop {
         let (partition, prefix) = (state_partition(address), "stack#".to_owned());
         let query = Query::Partition { partition, prefix, order: Order::Ascending, after, limit: 100 };
@@ -35,13 +69,11 @@ pub async fn same_state(
         for edge in edges.iter().filter(|edge| edge.stack != id) {
             let other = value::<Definition>(store, &Key::definition(edge.stack)).await?;
             let seen = value::<Observation>(store, &Key::observation(edge.stack)).await?;
-            if let Some(found) = other.and_then(|other| SameState::of(&mine, &other, seen.as_ref())) {
-                return Ok(Some(found));
-            }
+            others.extend(other.map(|other| (other, seen)));
         }
         match next {
             Some(cursor) => after = Some(cursor),
-            None => return Ok(None),
+            None => return Ok(others),
         }
     }
 }

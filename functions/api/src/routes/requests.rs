@@ -20,7 +20,7 @@ use yuba_core::request::{Adoption, Ask, Outcome, Request, Signed};
 use yuba_core::run::Run;
 use yuba_core::stack::Stack;
 use yuba_core::time::Span;
-use yuba_ports::around::{bound, formers, same_state};
+use yuba_ports::around::{bound, formers, holder, same_state};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
 
@@ -267,7 +267,7 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
     };
     let named = match &request.ask {
         Ask::Recover { run } => Some(*run),
-        Ask::Adopt(_) => stack.latest,
+        Ask::Adopt(_) | Ask::Unlock { .. } => stack.latest,
         _ => None,
     };
     let definition = lookup::definition(store, stack.id).await?;
@@ -277,6 +277,7 @@ async fn records(api: &Api, stack: &Stack, request: &Request) -> Result<Records,
     Ok(Records {
         stack: stack.clone(),
         same_state: same_state(store, stack.id, definition.as_ref(), observation.as_ref()).await?,
+        holder: holder(store, stack.id, (definition.as_ref(), observation.as_ref()), Some(request)).await?,
         formers: formers.into_iter().map(|loaded| loaded.former).collect(),
         definition,
         observation,

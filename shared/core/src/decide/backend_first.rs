@@ -18,17 +18,35 @@ impl Draft {
         let answer =
             self.ask_run(by, RunKind::Tracked, Reason::Asked(format!("{} asked for a plan", by.who)))?;
         self.forget_backend_first();
-        Ok(answer)
+        if !self.is_unsaved() {
+            return Ok(answer);
+        }
+        Ok(format!(
+            "{answer}; it disregards the state that an apply left behind and that is not in its backend: `yuba recover {}` \
+             pushes that",
+            self.left_by()
+        ))
     }
 
     pub(super) fn unlock(&mut self, by: &Signed, lock: &str) -> Answer {
         self.refuse_unsaved()?;
+        if let Some(holder) = &self.holder {
+            return refuse(format!(
+                "attempt {} of {}, which has the same state, is out and may hold the lock; cancel its run or wait for it",
+                holder.attempt, holder.name
+            ));
+        }
         let because = Reason::Asked(format!("{} asked to release lock {lock}", by.who));
         let answer = self.ask_backend(by, because)?;
         let first = &mut self.stack.backend_first;
         first.retain(|known| !matches!(known, BeforePlan::Unlock(_)));
         first.insert(0, BeforePlan::Unlock(lock.to_owned()));
-        Ok(answer)
+        let reported = self.named.as_ref().and_then(|run| run.failure.as_ref()?.lock.as_ref());
+        let holder = match reported.filter(|held| held.id == lock) {
+            Some(held) => format!(", {}; whoever that is must be at work no more", held.words(self.now)),
+            None => String::new(),
+        };
+        Ok(format!("{answer}; it releases lock {lock} first{holder}"))
     }
 
     pub(super) fn recover(&mut self, by: &Signed, run: RunId) -> Answer {
@@ -95,12 +113,17 @@ impl Draft {
 
     /// That an apply left a state behind, and what can be done.
     pub(super) fn unsaved_sentence(&self) -> String {
-        let left_by = self.stack.retry.as_ref().and_then(|retry| retry.left_by);
-        let run = left_by.map_or_else(|| "RUN".to_owned(), |run| run.to_string());
         format!(
-            "an apply left a state behind that is not in its backend: `yuba recover {run}` pushes it first, `yuba replan` \
-             plans without it"
+            "an apply left a state behind that is not in its backend: `yuba recover {}` pushes it first, `yuba replan` \
+             plans without it",
+            self.left_by()
         )
+    }
+
+    /// The run whose apply left a state behind, as it is typed.
+    fn left_by(&self) -> String {
+        let left_by = self.stack.retry.as_ref().and_then(|retry| retry.left_by);
+        left_by.map_or_else(|| "RUN".to_owned(), |run| run.to_string())
     }
 
     /// A plan is stored: what its run was to do to the backend before is done.

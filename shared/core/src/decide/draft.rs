@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::dependencies::Dependency;
-use super::{Decision, Former, Moment, Records, TaskSeen};
+use super::{Decision, Former, Holder, Moment, Records, TaskSeen};
 use crate::attempt::{Attempt, AttemptState};
 use crate::effect::{Effect, PendingEffect};
 use crate::event::{Event, EventKind};
@@ -36,6 +36,7 @@ pub(super) struct Draft {
     pub(super) values: BTreeMap<String, String>,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) same_state: Option<SameState>,
+    pub(super) holder: Option<Holder>,
     pub(super) formers: Vec<Former>,
     pub(super) taken_over: Option<Stack>,
     pub(super) trouble: Option<Trouble>,
@@ -71,6 +72,7 @@ impl Draft {
             values: records.values,
             dependencies: records.dependencies,
             same_state: records.same_state,
+            holder: records.holder,
             formers: records.formers,
             taken_over: None,
             trouble: records.trouble,

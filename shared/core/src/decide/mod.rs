@@ -37,7 +37,7 @@ pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
 use crate::freeze::Freeze;
-use crate::id::RunId;
+use crate::id::{AttemptId, RunId, StackName};
 use crate::message::{Cause, Message};
 use crate::people::Team;
 use crate::request::{Outcome, Request, Signed};
@@ -64,7 +64,7 @@ pub struct Records {
     /// The run that found the drift that stands.
     pub drifted: Option<Run>,
     /// The run that the request names or was made before, where that has ended; the last one where it says where the state
-    /// lives.
+    /// lives, or is about a lock.
     pub named: Option<Run>,
     /// The attempt that is out.
     pub attempt: Option<Attempt>,
@@ -78,6 +78,8 @@ pub struct Records {
     pub dependencies: Vec<Dependency>,
     /// Another stack that names its state, or may.
     pub same_state: Option<SameState>,
+    /// An attempt of another stack with the same state that is out, where a lock of that state is to be released.
+    pub holder: Option<Holder>,
     /// Stacks that it may be under a new name, or that the request names as one.
     pub formers: Vec<Former>,
     /// The trouble that its last failure belongs to.
@@ -88,6 +90,15 @@ pub struct Records {
     pub teams: Vec<Team>,
     /// All freezes.
     pub freezes: Vec<Freeze>,
+}
+
+/// An attempt of another stack, which may hold the lock of a state that both have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The stack.
+    pub name: StackName,
+    /// The attempt.
+    pub attempt: AttemptId,
 }
 
 /// What a launcher says of a task.

@@ -250,7 +250,9 @@ fn failed(run: &Run) -> String {
     match run.failure.as_ref().and_then(|failure| failure.lock.as_ref()) {
         Some(lock) => format!(
             "Terraform Locked with Lock Identifier: {} (held by {} since {})",
-            lock.id, lock.who, lock.created
+            lock.id,
+            lock.who,
+            lock.since()
         ),
         None if run.failure.as_ref().is_some_and(|failure| failure.errored_state) => {
             format!(

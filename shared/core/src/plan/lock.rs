@@ -1,6 +1,7 @@
 //! Locks in a backend: what the engine says of one that it could not take.
 
 use crate::run::LockHeld;
+use crate::time::Timestamp;
 
 /// Reads `Lock Info:` from an error. Both engines write it alike:
 ///
@@ -40,6 +41,20 @@ fn somebodys(message: &str) -> Option<LockHeld> {
     })
 }
 
+/// A time as engines and backends write it: RFC 3339, or as Go prints it, `2026-11-30 21:57:17.709156091 +0000 UTC`.
+pub fn written_time(text: &str) -> Option<Timestamp> {
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    let rfc_3339 = match parts.as_slice() {
+        [date, time, offset, ..] => {
+            let (hours, minutes) = offset.split_at_checked(3)?;
+            format!("{date}T{time}{hours}:{minutes}")
+        }
+        _ => text.to_owned(),
+    };
+    let at: jiff::Timestamp = rfc_3339.parse().ok()?;
+    Some(Timestamp(at.as_millisecond()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +74,26 @@ mod tests {
         let text = "Error message: HTTP remote state already locked: ID=7f-1\nLock Info:\n  ID:        own\n  Who:       me\n";
         let held = held(text).unwrap();
         assert_eq!((held.id.as_str(), held.who.as_str()), ("7f-1", "somebody"));
+    }
+
+    #[test]
+    fn the_age_of_a_lock_is_told_where_its_time_can_be_read() {
+        let lock = |created: &str| LockHeld {
+            id: "1-2".to_owned(),
+            who: "a@b".to_owned(),
+            operation: "OperationTypePlan".to_owned(),
+            created: created.to_owned(),
+        };
+        let now = Timestamp(1_796_027_157_000);
+        for created in [
+            "2026-11-30 07:25:45.709156091 +0000 UTC",
+            "2026-11-30 08:25:45 +0100 CET m=+0.1",
+            "2026-11-30T07:25:45Z",
+        ] {
+            let says = "held by a@b for OperationTypePlan since 2026-11-30T07:25:45Z, 1h ago";
+            assert_eq!(lock(created).words(now), says, "{created}");
+        }
+        let unknown = lock("an unknown time");
+        assert_eq!(unknown.words(now), "held by a@b for OperationTypePlan since an unknown time");
     }
 }

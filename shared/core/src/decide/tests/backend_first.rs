@@ -2,10 +2,11 @@
 
 use super::world::World;
 use crate::attempt::AttemptReport;
-use crate::id::StackName;
+use crate::decide::Holder;
+use crate::id::{AttemptId, Phase, StackName};
 use crate::job::BeforePlan;
 use crate::request::{Adoption, Ask};
-use crate::run::FailureClass;
+use crate::run::{Failure, FailureClass, LockHeld};
 use crate::spec::{ApprovePlan, StackSpec};
 use crate::time::Span;
 
@@ -98,6 +99,19 @@ fn only_who_means_it_plans_without_the_state_that_was_left_behind() {
 }
 
 #[test]
+fn a_plan_without_the_state_that_was_left_behind_says_so_and_another_has_nothing_to_say() {
+    let mut world = unsaved(auto);
+    let run = world.run().id;
+    let disregards = format!(
+        "a run is made; it disregards the state that an apply left behind and that is not in its backend: `yuba recover \
+         {run}` pushes that"
+    );
+    assert_eq!(world.ask(Ask::Replan), disregards);
+    world.planned("");
+    assert_eq!(world.ask(Ask::Replan), "a run is made");
+}
+
+#[test]
 fn a_lock_that_stands_before_the_push_is_released_first() {
     let mut world = unsaved(auto);
     recover(&mut world);
@@ -107,6 +121,38 @@ fn a_lock_that_stands_before_the_push_is_released_first() {
     world.reports_failed(FailureClass::Refused);
     world.passes(Span::minutes(2));
     assert!(matches!(world.out().job.backend_first[..], [BeforePlan::PushState(_)]), "the lock was gone");
+}
+
+#[test]
+fn a_lock_is_released_with_a_word_on_its_holder_and_never_while_an_attempt_may_hold_it() {
+    let mut world = World::new(auto);
+    world.push("a");
+    let lock = LockHeld {
+        id: "7".to_owned(),
+        who: "ann@laptop".to_owned(),
+        operation: "OperationTypeApply".to_owned(),
+        created: "2026-11-30 08:00:00.1 +0000 UTC".to_owned(),
+    };
+    let (class, message) = (FailureClass::Locked, "locked".to_owned());
+    let detail = String::new();
+    world.reports(AttemptReport::Failed(Failure {
+        class,
+        message,
+        detail,
+        lock: Some(lock),
+        errored_state: false,
+    }));
+    let unlock = || Ask::Unlock { lock: "7".to_owned() };
+    let attempt = AttemptId { run: world.run().id, phase: Phase::Apply, number: 1 };
+    world.holder = Some(Holder { name: StackName::new("infra", "twin"), attempt });
+    let refused = world.ask(unlock());
+    assert!(
+        refused.contains("of infra/twin, which has the same state, is out and may hold the lock"),
+        "{refused}"
+    );
+    world.holder = None;
+    insta::assert_snapshot!(world.ask(unlock()), @"a run is made; it releases lock 7 first, held by ann@laptop for OperationTypeApply since 2026-11-30T08:00:00Z, 0s ago; whoever that is must be at work no more");
+    assert!(world.ask(unlock()).starts_with("refused: attempt "), "its own attempt is out");
 }
 
 #[test]

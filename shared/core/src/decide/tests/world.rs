@@ -3,7 +3,7 @@
 use ulid::Ulid;
 
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
-use crate::decide::{Decision, Dependency, Former, Moment, Records, TaskSeen, decide};
+use crate::decide::{Decision, Dependency, Former, Holder, Moment, Records, TaskSeen, decide};
 use crate::effect::Effect;
 use crate::freeze::Freeze;
 use crate::id::{
@@ -33,6 +33,7 @@ pub(super) struct World {
     pub(super) values: Vec<(&'static str, &'static str)>,
     pub(super) blocked_by: Option<&'static str>,
     pub(super) same_state: Option<SameState>,
+    pub(super) holder: Option<Holder>,
     pub(super) former: Option<Former>,
     pub(super) paused: bool,
     pub(super) trouble: Option<Trouble>,
@@ -85,6 +86,7 @@ impl World {
             values: Vec::new(),
             blocked_by: None,
             same_state: None,
+            holder: None,
             former: None,
             paused: false,
             trouble: None,
@@ -304,6 +306,7 @@ impl World {
                 .collect(),
             dependencies: self.dependencies(),
             same_state: self.same_state.clone(),
+            holder: self.holder.clone(),
             formers: self.former.iter().cloned().collect(),
             trouble: self.trouble,
             paused: self.paused.then(|| Signed {
@@ -327,7 +330,7 @@ impl World {
         }
         match request?.ask {
             Ask::Recover { run } => self.runs.iter().find(|known| known.id == run).cloned(),
-            Ask::Adopt(_) => self.runs.last().cloned(),
+            Ask::Adopt(_) | Ask::Unlock { .. } => self.runs.last().cloned(),
             _ => None,
         }
     }
