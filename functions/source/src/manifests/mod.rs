@@ -87,7 +87,8 @@ async fn look(
     if is_whole && record.digest.as_ref() == Some(&documents.digest) {
         return finish::unchanged(ports, settings, &record).await;
     }
-    let set = read_set(&documents.files);
+    let mut set = read_set(&documents.files);
+    set.leave_backends_to_plans();
     if set.is_held_back {
         let trouble = Trouble::for_people("a faulty Policy, Team or Freeze holds the whole set back");
         return finish::held_back(ports, settings, &record, (&set, &trouble)).await;

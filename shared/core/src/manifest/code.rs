@@ -29,16 +29,29 @@ impl ManifestSet {
         match code {
             CodeBackend::Unseen => {}
             CodeBackend::Named(block) if block.lies_beside_the_code(&stack.spec.workspace) => {
-                self.settle_gap(gap, messages::backend_beside_the_code);
+                self.settle_gap(stack, gap, (Severity::Warning, messages::backend_beside_the_code()));
             }
             CodeBackend::Named(_) => self.findings.retain(|finding| !warns_of(finding, gap)),
-            CodeBackend::NotNamed => self.settle_gap(gap, messages::no_backend_anywhere),
+            CodeBackend::NotNamed => {
+                let by_choice = stack.spec.state_is_new;
+                let severity = if by_choice { Severity::Notice } else { Severity::Warning };
+                self.settle_gap(stack, gap, (severity, messages::no_backend_anywhere()));
+            }
         }
     }
 
-    fn settle_gap(&mut self, gap: &Place, message: fn() -> String) {
-        let warnings = self.findings.iter_mut().filter(|finding| warns_of(finding, gap));
-        warnings.for_each(|finding| finding.message = message());
+    fn settle_gap(&mut self, stack: &StackManifest, gap: &Place, (severity, message): (Severity, String)) {
+        let of_new = stack.spec.state_is_new.then(|| messages::of_new_state(&message)).flatten();
+        let message = of_new.unwrap_or(message);
+        for finding in self.findings.iter_mut().filter(|finding| warns_of(finding, gap)) {
+            finding.severity = severity;
+            finding.message.clone_from(&message);
+        }
+    }
+
+    /// Says nothing of missing backends: only the code can tell, and whoever plans it will.
+    pub fn leave_backends_to_plans(&mut self) {
+        self.findings.retain(|finding| !is_gap(finding));
     }
 
     /// That stacks of one path may share a state is in doubt only where the address of one of them is not known.
@@ -100,7 +113,10 @@ fn warns_of(finding: &Finding, gap: &Place) -> bool {
 }
 
 fn is_gap(finding: &Finding) -> bool {
-    finding.message == messages::no_backend() || finding.message == messages::no_backend_block()
+    let no_backend = messages::no_backend();
+    finding.message == no_backend
+        || messages::of_new_state(&no_backend).as_ref() == Some(&finding.message)
+        || finding.message == messages::no_backend_block()
 }
 
 #[cfg(test)]
@@ -144,6 +160,35 @@ mod tests {
         no errors, 1 warning, no notices
         ");
         assert!(after_looking(&stack("a", "x"), |_| CodeBackend::Unseen).contains("unless the code does"));
+    }
+
+    #[test]
+    fn that_the_first_plan_waits_is_said_only_where_it_does() {
+        let new =
+            stack("a", "x").replace("namespace: b}", "namespace: b, annotations: {yuba.dev/state: new}}");
+        insta::assert_snapshot!(after_looking(&new, |_| CodeBackend::Unseen), @r"
+        f:4:7: notice: spec.backendConfig: names no backend; unless the code does, the state is kept in Yuba's data directory, and begins empty (`yuba.dev/state: new`)
+        no errors, no warnings, 1 notice
+        ");
+        insta::assert_snapshot!(after_looking(&new, |_| CodeBackend::NotNamed), @r"
+        f:4:7: notice: spec.backendConfig: names no backend, and the code names none either; the state is kept in Yuba's data directory, and begins empty (`yuba.dev/state: new`)
+        no errors, no warnings, 1 notice
+        ");
+        let beside = |_: &StackManifest| CodeBackend::Named(BackendBlock::new("local", []));
+        insta::assert_snapshot!(after_looking(&new, beside), @r"
+        f:4:7: warning: spec.backendConfig: the local backend has no absolute path, so its state would vanish with the run; the state is kept in Yuba's data directory, and begins empty (`yuba.dev/state: new`)
+        no errors, 1 warning, no notices
+        ");
+    }
+
+    #[test]
+    fn whoever_only_reads_manifests_may_leave_it_to_the_plans_whether_a_backend_is_missing() {
+        let text = stack("a", "x");
+        let mut set = read_set(&[ManifestFile { path: "f".to_owned(), text }]);
+        let missing = |set: &ManifestSet| render(&set.findings).contains("names no backend");
+        assert!(missing(&set));
+        set.leave_backends_to_plans();
+        assert!(!missing(&set));
     }
 
     #[test]

@@ -325,6 +325,17 @@ pub(super) fn backend_beside_the_code() -> String {
         .to_owned()
 }
 
+/// What a message about a missing backend says of a stack that carries `yuba.dev/state: new`: its first plan does not
+/// wait. Nothing of other messages.
+pub(super) fn of_new_state(message: &str) -> Option<String> {
+    let waits = [
+        ", and without the annotation `yuba.dev/state: new` the first plan waits for `yuba adopt`",
+        ", and the first plan waits for `yuba adopt`",
+    ];
+    let said = waits.iter().find_map(|waits| message.strip_suffix(waits))?;
+    Some(format!("{said}, and begins empty (`yuba.dev/state: new`)"))
+}
+
 pub(super) fn hasty_production(interval: &str) -> String {
     format!(
         "spec.interval: found `{interval}` together with `approvePlan: auto` on production; reality is changed that often \

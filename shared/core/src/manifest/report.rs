@@ -1,6 +1,7 @@
 //! Where the reader of one document lays what it finds.
 
 use super::finding::{Finding, Severity, Spot};
+use super::messages;
 
 /// The findings of one document.
 pub(super) struct Report<'file> {
@@ -17,6 +18,18 @@ impl<'file> Report<'file> {
     /// Lays down a finding.
     pub(super) fn say(&mut self, severity: Severity, spot: Spot, message: String) {
         self.findings.push(Finding { severity, place: spot.in_file(self.file), message });
+    }
+
+    /// The state of the stack is new, as its author says: that nobody names a backend is what they want.
+    pub(super) fn state_is_new(&mut self) {
+        for finding in &mut self.findings {
+            if finding.message == messages::no_backend() {
+                finding.severity = Severity::Notice;
+            }
+            if let Some(message) = messages::of_new_state(&finding.message) {
+                finding.message = message;
+            }
+        }
     }
 
     /// Whether the document must be held back.

@@ -47,8 +47,9 @@ pub(super) fn read(
     let StackDocument { metadata, spec: wire, .. } = document;
     let namespace = metadata.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
     let name = StackName::new(namespace, metadata.name.clone());
-    judge(&root, &metadata, &wire, report);
+    judge(&root, &wire, report);
     let backend = read_backend(&root, &wire, report);
+    judge_annotation(&root, &metadata, report);
     let not_applied = list_unapplied(&root, &wire, report);
     let spec = StackSpec { not_applied, ..convert(&name, metadata, wire)? };
     Ok(StackDraft { name, spec, backend, root, file: report.file.to_owned() })
@@ -215,7 +216,7 @@ fn default_drift_mode(approve: &ApprovePlan, off: [Option<bool>; 2], plan_only: 
 }
 
 /// What the form alone does not show.
-fn judge(root: &Node, metadata: &Metadata, wire: &Wire, report: &mut Report<'_>) {
+fn judge(root: &Node, wire: &Wire, report: &mut Report<'_>) {
     let kind = match wire.source_ref.kind {
         parts::SourceKind::GitRepository => None,
         parts::SourceKind::Bucket => Some("Bucket"),
@@ -232,7 +233,6 @@ fn judge(root: &Node, metadata: &Metadata, wire: &Wire, report: &mut Report<'_>)
     if let Some(approval) = &wire.approval {
         approval::judge(root, approval, report);
     }
-    judge_annotation(root, metadata, report);
     judge_image(root, wire, report);
     let names = wire.vars.iter().flatten().map(|variable| variable.name.as_str()).collect::<Vec<_>>();
     for (index, name) in names.iter().enumerate() {
@@ -245,7 +245,9 @@ fn judge(root: &Node, metadata: &Metadata, wire: &Wire, report: &mut Report<'_>)
 
 fn judge_annotation(root: &Node, metadata: &Metadata, report: &mut Report<'_>) {
     let Some(value) = metadata.annotations.as_ref().and_then(|all| all.get(STATE_ANNOTATION)) else { return };
-    if value != "new" {
+    if value == "new" {
+        report.state_is_new();
+    } else {
         let annotations = root.get("metadata").and_then(|node| node.get("annotations"));
         let spot =
             annotations.and_then(|node| node.get(STATE_ANNOTATION)).map_or(root.spot, |node| node.spot);
