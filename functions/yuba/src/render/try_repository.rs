@@ -18,6 +18,7 @@ pub(crate) fn text(trial: &Trial) -> String {
     let mut text = heading(trial);
     text.push_str(&stacks(trial));
     text.push_str(&elsewhere(trial));
+    text.push_str(&not_read_yet(trial));
     text.push_str(&commits(trial));
     text.push_str(&problems(trial));
     text.push_str("\nOnly commits were read: nothing was changed, locked or run, and uncommitted files were not looked at.\n");
@@ -101,7 +102,7 @@ fn not_applied(trial: &Trial) -> String {
     let without: Vec<&str> = trial
         .stacks
         .iter()
-        .filter(|stack| stack.backend == BackendNamed::Nowhere)
+        .filter(|stack| stack.backend == BackendNamed::Nowhere && !stack.state_is_new)
         .map(|stack| if stack.name == "." { "./" } else { &stack.name })
         .collect();
     if !text.is_empty() {
@@ -133,16 +134,24 @@ fn elsewhere(trial: &Trial) -> String {
     text
 }
 
+fn not_read_yet(trial: &Trial) -> String {
+    let paths: Vec<&str> = trial.not_read_yet.iter().map(String::as_str).collect();
+    match paths.as_slice() {
+        [] => String::new(),
+        paths => format!("\nSeen, and not read yet: {}\n", few(paths, 3)),
+    }
+}
+
 fn commits(trial: &Trial) -> String {
     let mut text = format!("\nWhat the last {} would have planned:\n", count(trial.commits.len(), "commit"));
     for commit in &trial.commits {
         let _ = writeln!(text, "{} {}", short(commit.id.as_str()), plain(&commit.subject));
-        text.push_str(&effect(commit));
+        text.push_str(&effect(trial, commit));
     }
     text
 }
 
-fn effect(commit: &CommitSeen) -> String {
+fn effect(trial: &Trial, commit: &CommitSeen) -> String {
     let mut text = String::new();
     match &commit.effect {
         Effect::Unknown => {
@@ -155,6 +164,9 @@ fn effect(commit: &CommitSeen) -> String {
         }
         Effect::Nothing(changed) => {
             let _ = writeln!(text, "    nothing: {}", why_nothing(changed));
+        }
+        Effect::Others(others) => {
+            let _ = writeln!(text, "    {}", touches_others(trial, *others));
         }
         Effect::Touched(stacks) => {
             for stack in stacks.iter().take(MOST_LISTED) {
@@ -193,6 +205,10 @@ fn why_nothing(changed: &[PathChange]) -> String {
         return "no file differs from its first parent".to_owned();
     }
     format!("no plan depends on what changed in {}", few(&paths, 3))
+}
+
+fn touches_others(trial: &Trial, others: usize) -> String {
+    format!("no stack below {}; {} elsewhere", trial.scope, count(others, "stack"))
 }
 
 fn problems(trial: &Trial) -> String {
@@ -240,7 +256,8 @@ pub(crate) fn json(trial: &Trial) -> Value {
         "items": trial.stacks.iter().map(stack_json).collect::<Vec<_>>(),
         "elsewhere": trial.elsewhere.iter().map(|stack| json!({"name": stack.name, "source": stack.source})).collect::<Vec<_>>(),
         "unnamed": trial.unnamed,
-        "commits": trial.commits.iter().map(commit_json).collect::<Vec<_>>(),
+        "notReadYet": trial.not_read_yet,
+        "commits": trial.commits.iter().map(|commit| commit_json(trial, commit)).collect::<Vec<_>>(),
         "findings": trial.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
@@ -263,10 +280,11 @@ fn stack_json(stack: &StackSeen) -> Value {
     })
 }
 
-fn commit_json(commit: &CommitSeen) -> Value {
+fn commit_json(trial: &Trial, commit: &CommitSeen) -> Value {
     let (stacks, nothing) = match &commit.effect {
         Effect::Touched(stacks) => (stacks.as_slice(), None),
         Effect::Nothing(changed) => (&[][..], Some(why_nothing(changed))),
+        Effect::Others(others) => (&[][..], Some(touches_others(trial, *others))),
         Effect::NothingFirst => (&[][..], Some(NOTHING_FIRST.to_owned())),
         Effect::Unknown => (&[][..], Some("its parent is not in this clone".to_owned())),
     };

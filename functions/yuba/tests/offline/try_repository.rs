@@ -203,6 +203,7 @@ fn a_directory_narrows_and_json_is_whole() {
       ],
       "elsewhere": [],
       "unnamed": [],
+      "notReadYet": [],
       "commits": [
         {
           "id": "d55ef3640a00fe138795b187c916ff5538261318",
@@ -221,6 +222,24 @@ fn a_directory_narrows_and_json_is_whole() {
       "findings": []
     }
     "#);
+}
+
+#[test]
+fn a_commit_that_touches_other_stacks_alone_says_so_and_what_is_not_read_yet_is_named() {
+    let folder = environments();
+    folder.write("atlantis.yaml", "version: 3\n");
+    folder.write("environments/prod/terragrunt.hcl", "");
+    folder.commit("Begin");
+    folder.write("environments/prod/main.tf", &format!("{CALL}locals {}\n", "{}"));
+    folder.commit("Prod alone");
+    let said = try_it(&folder, &["environments/dev", "--commits", "1"]);
+    assert!(said.contains("Prod alone\n    no stack below environments/dev; 1 stack elsewhere\n"), "{said}");
+    assert!(said.contains("\nSeen, and not read yet: atlantis.yaml\n"), "{said}");
+    let said = try_it(&folder, &["."]);
+    assert!(
+        said.contains("\nSeen, and not read yet: atlantis.yaml, environments/prod/terragrunt.hcl\n"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) enum Effect {
     Touched(Vec<Touched>),
     /// None: its files belong to no stack. Empty where it changes none.
     Nothing(Vec<PathChange>),
+    /// None of those that were asked about; so many others.
+    Others(usize),
     /// None, and there is no commit before it.
     NothingFirst,
     /// It cannot be told: its parent is not in this clone.
@@ -105,9 +107,14 @@ impl<'a> Historian<'a> {
                 (self.standing(&parent.tree)?, changed)
             }
         };
-        let touched = touched(self.repository, &old, &new, in_scope)?;
+        let all = touched(self.repository, &old, &new)?;
+        let others = all.len();
+        let asked = all.into_iter().filter(|(paths, _)| paths.iter().any(|path| in_scope(path)));
+        let touched: Vec<Touched> = asked.map(|(_, touched)| touched).collect();
         Ok(if !touched.is_empty() {
             Effect::Touched(touched)
+        } else if others > 0 {
+            Effect::Others(others)
         } else if commit.parents.is_empty() {
             Effect::NothingFirst
         } else {
@@ -122,20 +129,17 @@ fn nothing(tree: &TreeId) -> Standing {
     Standing { layout: Layout::default(), closures }
 }
 
+/// The stacks that a commit touched, each with its directories before and after.
 fn touched(
     repository: &Repository,
     old: &Standing,
     new: &Standing,
-    in_scope: &dyn Fn(&str) -> bool,
-) -> anyhow::Result<Vec<Touched>> {
+) -> anyhow::Result<Vec<(Vec<String>, Touched)>> {
     let paths = Index::affected(repository, &old.closures, &new.closures)?;
     let names: BTreeSet<&StackName> = old.layout.paths.keys().chain(new.layout.paths.keys()).collect();
     let mut touched = Vec::new();
     for name in names {
         let places = [&old.layout, &new.layout].map(|layout| layout.paths.get(name));
-        if !places.iter().flatten().any(|stack| in_scope(&stack.path)) {
-            continue;
-        }
         let reasons = match places {
             [None, Some(_)] => vec![came(&new.layout, name)],
             [Some(_), None] => vec![went(&old.layout, name)],
@@ -146,7 +150,8 @@ fn touched(
             }
         };
         if !reasons.is_empty() {
-            touched.push(Touched { stack: shown(name), reasons });
+            let directories = places.iter().flatten().map(|stack| stack.path.clone()).collect();
+            touched.push((directories, Touched { stack: shown(name), reasons }));
         }
     }
     Ok(touched)

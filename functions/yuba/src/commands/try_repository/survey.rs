@@ -16,6 +16,8 @@ pub(super) struct Survey {
     pub(super) manifests: Rc<ManifestSet>,
     /// Every directory that holds configuration.
     pub(super) modules: BTreeMap<String, Rc<RootModule>>,
+    /// Files that say to other tools what the stacks are.
+    pub(super) not_read_yet: Vec<String>,
 }
 
 /// Names and blobs: equal for equal content.
@@ -34,8 +36,10 @@ impl<'a> Surveyor<'a> {
     }
 
     pub(super) fn survey(&mut self, tree: &TreeId) -> Result<Survey, ReadError> {
-        let files =
-            self.repository.files(tree, |path| !is_hidden(path) && (is_manifest(path) || says(path)))?;
+        let wanted = |path: &str| is_manifest(path) || says(path) || is_not_read_yet(path);
+        let files = self.repository.files(tree, |path| !is_hidden(path) && wanted(path))?;
+        let foreign = files.iter().filter(|file| is_not_read_yet(&file.path));
+        let not_read_yet = foreign.map(|file| file.path.clone()).collect();
         let manifests = self.manifests(files.iter().filter(|file| is_manifest(&file.path)))?;
         let mut directories: BTreeMap<String, Blobs> = BTreeMap::new();
         for FileEntry { path, id } in files.iter().filter(|file| says(&file.path)) {
@@ -49,7 +53,7 @@ impl<'a> Surveyor<'a> {
                 modules.insert(directory, module);
             }
         }
-        Ok(Survey { manifests, modules })
+        Ok(Survey { manifests, modules, not_read_yet })
     }
 
     fn manifests<'f>(
@@ -97,6 +101,11 @@ fn says(path: &str) -> bool {
 
 fn is_manifest(path: &str) -> bool {
     is_manifest_path(split(path).1) && !says(path)
+}
+
+/// Whether a file says to Atlantis or Terragrunt what the stacks are.
+fn is_not_read_yet(path: &str) -> bool {
+    matches!(split(path).1, "atlantis.yaml" | "terragrunt.hcl")
 }
 
 /// Whether a directory on the way begins with a dot.

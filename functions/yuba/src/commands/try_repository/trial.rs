@@ -32,6 +32,8 @@ pub(super) struct Asked {
 pub(crate) struct Trial {
     /// The path as it was given.
     pub(crate) path: String,
+    /// The directory of the repository that was asked about; empty for all.
+    pub(crate) scope: String,
     /// The commit that was looked at.
     pub(crate) head: CommitId,
     /// Who says what the stacks are.
@@ -44,6 +46,8 @@ pub(crate) struct Trial {
     pub(crate) elsewhere: Vec<Elsewhere>,
     /// Root modules that no manifest names.
     pub(crate) unnamed: Vec<String>,
+    /// Files of other tools that say what the stacks are, and that Yuba does not read yet.
+    pub(crate) not_read_yet: Vec<String>,
     /// Errors and warnings in manifests.
     pub(crate) findings: Vec<Finding>,
     /// The last commits, newest first.
@@ -63,6 +67,8 @@ pub(crate) struct StackSeen {
     pub(crate) engine_wanted: Vec<String>,
     /// Its backend.
     pub(crate) backend: BackendNamed,
+    /// Whether its manifest says that its state is new.
+    pub(crate) state_is_new: bool,
     /// Fields of its manifest that do not work yet.
     pub(crate) not_applied: Vec<String>,
     /// Why none of its plans would be applied.
@@ -110,11 +116,23 @@ pub(super) fn look(repository: &Repository, head: &CommitId, asked: Asked) -> an
         stacks,
         elsewhere: elsewhere(&survey, &standing),
         unnamed: unnamed(&survey, &standing).into_iter().filter(|path| in_scope(path)).collect(),
+        not_read_yet: survey
+            .not_read_yet
+            .iter()
+            .filter(|path| in_scope(path) || is_at_root(path))
+            .cloned()
+            .collect(),
         findings: findings(&survey),
         commits,
         origin: historian.origin,
         path: asked.shown,
+        scope: asked.scope,
     })
+}
+
+/// Whether a file stands for the whole repository.
+fn is_at_root(path: &str) -> bool {
+    !path.contains('/')
 }
 
 fn is_below(path: &str, directory: &str) -> bool {
@@ -136,6 +154,7 @@ fn stack(engines: &[EngineOnPath], survey: &Survey, standing: &Standing, name: &
         engine: engine.found,
         engine_wanted: engine.wanted,
         backend: backend(spec, module, engine.tool.or(preference.tool)),
+        state_is_new: spec.is_some_and(|spec| spec.state_is_new),
         not_applied: spec
             .into_iter()
             .flat_map(|spec| spec.not_applied.iter().map(|field| field.field.clone()))
