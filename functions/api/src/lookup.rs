@@ -42,6 +42,12 @@ pub(crate) async fn run(store: &dyn Store, id: RunId) -> Result<Run, Problem> {
     })
 }
 
+/// The stack of a run; where its record is gone, one of which nothing else is known.
+pub(crate) async fn stack_of_run(store: &dyn Store, run: &Run) -> Result<Stack, PortError> {
+    let known = stack_of(store, run.stack).await?;
+    Ok(known.unwrap_or_else(|| Stack::new(run.stack, run.name.clone(), run.created_at)))
+}
+
 /// A run of a stack.
 pub(crate) async fn run_of(
     store: &dyn Store,

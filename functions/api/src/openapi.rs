@@ -6,8 +6,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::routes::{
-    events, installation, log, manifests, plan, providers, queues, requests, runs, secrets, sources, stacks,
-    why,
+    events, installation, log, manifests, plan, providers, queues, recovery, requests, runs, secrets,
+    sources, stacks, why,
 };
 use crate::{Api, metrics};
 
@@ -57,6 +57,7 @@ fn of_runs() -> OpenApiRouter<Api> {
         .routes(routes!(runs::list))
         .routes(routes!(runs::detail))
         .routes(routes!(requests::cancel))
+        .routes(routes!(recovery::show))
         .routes(routes!(requests::recover))
         .routes(routes!(plan::show))
         .routes(routes!(log::text))

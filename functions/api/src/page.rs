@@ -68,7 +68,8 @@ async fn run(State(api): State<Api>, Path(id): Path<String>) -> Result<Markup, P
     let run = lookup::run(&*api.ports.store, run_id(&id)?).await?;
     let plan = stored(&api, &run, object::PLAN_TEXT).await?;
     let log = whole_log(&*api.ports.blobs, &run).await?;
-    let detail = view::run::detail(&run, None);
+    let stack = lookup::stack_of_run(&*api.ports.store, &run).await?;
+    let detail = view::run::detail(&run, &stack, None);
     let title = format!("Run {} of {}", run.number, run.name);
     Ok(frame(
         &title,

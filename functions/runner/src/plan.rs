@@ -23,6 +23,7 @@ use crate::objects::Body;
 use crate::planfile;
 use crate::prepare::{self, Prepared};
 use crate::show::{Shown, show};
+use crate::state;
 use crate::workspace::Workspace;
 
 /// How long the engine waits for the state's lock before it gives up.
@@ -149,6 +150,10 @@ async fn store(
         (object::PLAN_TEXT, Body::Bytes(text.as_bytes())),
     ];
     attempt.objects.put_all(&stored.map(|(name, body)| (attempt.object(name), body)))?;
+    if attempt.job.kind == RunKind::Tracked && !report.has_changes {
+        // No apply follows that would keep what the state holds.
+        state::keep_as_it_is(engine).await?;
+    }
     Ok(AttemptReport::Planned(report))
 }
 

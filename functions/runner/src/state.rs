@@ -1,4 +1,4 @@
-//! After an apply: outputs, inventory and counts, from one `show -json` of the state.
+//! After an apply, or a plan with nothing to do: outputs, inventory and counts, from one `show -json` of the state.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -64,7 +64,10 @@ struct Entry {
 pub(crate) async fn store(engine: &Engine<'_>) -> Step<AttemptReport> {
     let attempt = engine.attempt;
     match read(engine).await {
-        Ok(state) => keep(attempt, state.values.unwrap_or_default()),
+        Ok(state) => {
+            let (outputs, resources) = keep(attempt, state.values.unwrap_or_default())?;
+            Ok(AttemptReport::Applied { outputs, resources, notices: Vec::new() })
+        }
         Err(Ended::Failed(failure)) => {
             let notice = format!("applied, but the state could not be read afterwards: {}", failure.message);
             attempt.log.line(&notice);
@@ -74,6 +77,19 @@ pub(crate) async fn store(engine: &Engine<'_>) -> Step<AttemptReport> {
             let notice = "applied; interrupted before outputs were read".to_owned();
             Ok(AttemptReport::Applied { outputs: Vec::new(), resources: 0, notices: vec![notice] })
         }
+    }
+}
+
+/// Stores outputs and inventory of a state that a plan found as it is wanted. The plan is good without them.
+pub(crate) async fn keep_as_it_is(engine: &Engine<'_>) -> Step<()> {
+    match read(engine).await {
+        Ok(state) => keep(engine.attempt, state.values.unwrap_or_default()).map(|_| ()),
+        Err(Ended::Failed(failure)) => {
+            let why = &failure.message;
+            engine.attempt.log.line(&format!("The state's outputs could not be read: {why}"));
+            Ok(())
+        }
+        Err(interrupted) => Err(interrupted),
     }
 }
 
@@ -92,7 +108,8 @@ fn parse(stdout: File) -> serde_json::Result<State> {
     serde_json::from_reader(BufReader::with_capacity(1 << 16, stdout))
 }
 
-fn keep(attempt: &Attempt, values: Values) -> Step<AttemptReport> {
+/// Stores what a state holds; the names of its outputs, and how many resources it holds.
+fn keep(attempt: &Attempt, values: Values) -> Step<(Vec<String>, u32)> {
     let outputs: Vec<String> = values.outputs.keys().cloned().collect();
     let text = Value::Object(values.outputs).to_string();
     attempt.objects.put(&attempt.object(object::OUTPUTS), text.as_bytes())?;
@@ -103,7 +120,7 @@ fn keep(attempt: &Attempt, values: Values) -> Step<AttemptReport> {
         let text = serde_json::to_vec(&entries).map_err(|error| Ended::transient(error.to_string()))?;
         attempt.objects.put(&attempt.object(object::INVENTORY), &text)?;
     }
-    Ok(AttemptReport::Applied { outputs, resources, notices: Vec::new() })
+    Ok((outputs, resources))
 }
 
 fn list(module: Module, entries: &mut Vec<Entry>) {

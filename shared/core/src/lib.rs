@@ -30,6 +30,7 @@ pub mod source;
 pub mod spec;
 pub mod stack;
 pub mod state_address;
+pub mod state_file;
 pub mod task;
 pub mod time;
 pub mod token;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::effect::PendingEffect;
+use crate::effect::{Effect, PendingEffect};
 use crate::id::{
-    ClosureDigest, ContentDigest, InputsDigest, PlanId, Revision, RunId, StackId, StackName, TreeId,
+    AttemptId, ClosureDigest, ContentDigest, InputsDigest, PlanId, Revision, RunId, StackId, StackName,
+    TreeId,
 };
 use crate::job::BeforePlan;
 use crate::record::{Index, IndexEntry, Key, Record};
@@ -147,6 +148,13 @@ impl Stack {
             DecisionVerdict::Approve | DecisionVerdict::Reject => false,
         };
         self.drift_decision.as_ref().filter(|decision| decision.content == content).filter(in_force)
+    }
+
+    /// What the last try to start the task of an attempt said, and when the next one is due; for people.
+    pub fn start_trouble(&self, attempt: AttemptId) -> Option<String> {
+        let start = Effect::StartTask { attempt };
+        let pending = self.outbox.iter().find(|pending| pending.effect == start && !pending.given_up)?;
+        Some(format!("{}; next try at {}", pending.trouble.as_ref()?, pending.due))
     }
 
     /// Whether its state may hold anything.

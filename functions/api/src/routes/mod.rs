@@ -7,6 +7,7 @@ pub(crate) mod manifests;
 pub(crate) mod plan;
 pub(crate) mod providers;
 pub(crate) mod queues;
+pub(crate) mod recovery;
 pub(crate) mod requests;
 pub(crate) mod runs;
 pub(crate) mod secrets;

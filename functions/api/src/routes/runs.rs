@@ -65,5 +65,6 @@ pub(crate) async fn detail(
         Some(attempt) => lookup::read::<Attempt>(store, &Key::attempt(attempt)).await?,
         None => None,
     };
-    Ok(Json(view::detail(&run, out.as_ref())))
+    let stack = lookup::stack_of_run(store, &run).await?;
+    Ok(Json(view::detail(&run, &stack, out.as_ref())))
 }

@@ -7,11 +7,12 @@ use axum::extract::{Path, State};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
-use yuba_core::id::Phase;
+use yuba_core::id::{AttemptId, Phase, RunId};
 use yuba_core::job::{attempt_prefix, object};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::record::{Index, Key};
-use yuba_core::run::{Run, RunState};
+use yuba_core::run::{Run, RunKind, RunState};
+use yuba_core::spec::StackSpec;
 use yuba_core::stack::{Ready, Stack};
 use yuba_ports::{PortError, Store};
 
@@ -27,7 +28,7 @@ use crate::wire::{Inventory, InventoryEntry, List, Output, Outputs, ProblemBody,
 /// How many stacks one request looks at; a filter that matches few gives a short page and a cursor.
 const MOST_LOOKED_AT: usize = 1000;
 
-/// How many of a stack's runs are looked through for its last apply.
+/// How many of a stack's runs are looked through for what its state held.
 const MOST_RUNS: usize = 200;
 
 /// How many runs `describe` shows.
@@ -107,8 +108,14 @@ pub(crate) async fn detail(
     let store = &*api.ports.store;
     let stack = lookup::stack(store, &stack_name(name)).await?;
     let (runs, _) = lookup::runs_of(store, stack.id, None, RUNS_SHOWN).await?;
+    let definition = lookup::definition(store, stack.id).await?;
+    let source = match &definition {
+        Some(definition) => lookup::read(store, &Key::source(&definition.spec.source)).await?,
+        None => None,
+    };
     let known = Known {
-        definition: lookup::definition(store, stack.id).await?,
+        definition,
+        source,
         observation: lookup::read(store, &Key::observation(stack.id)).await?,
         drifted: drifted(&api, &stack).await?,
         runs,
@@ -146,7 +153,7 @@ struct StoredOutput {
     value: Value,
 }
 
-/// Shows the outputs that the last apply stored.
+/// Shows the outputs that the last apply stored, or the last plan that found nothing to do.
 #[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}/outputs", tag = "stacks",
     params(("namespace" = String, Path), ("name" = String, Path), OutputParams),
     responses((status = 200, body = Outputs), (status = 404, body = ProblemBody)))]
@@ -156,7 +163,7 @@ pub(crate) async fn outputs(
     Params(params): Params<OutputParams>,
 ) -> Result<Json<Outputs>, Problem> {
     let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
-    let stored: BTreeMap<String, StoredOutput> = applied(&api, &stack, object::OUTPUTS).await?;
+    let stored: BTreeMap<String, StoredOutput> = known(&api, &stack, object::OUTPUTS).await?;
     if params.reveal && stored.values().any(|output| output.sensitive) {
         tracing::info!(stack = %stack.name, "sensitive outputs were revealed");
     }
@@ -171,7 +178,7 @@ pub(crate) async fn outputs(
     Ok(Json(Outputs { items }))
 }
 
-/// Shows what the state held after the last apply.
+/// Shows what the state held after the last apply, or at the last plan that found nothing to do.
 #[utoipa::path(get, path = "/api/v1/stacks/{namespace}/{name}/inventory", tag = "stacks",
     params(("namespace" = String, Path), ("name" = String, Path)),
     responses((status = 200, body = Inventory), (status = 404, body = ProblemBody)))]
@@ -180,43 +187,62 @@ pub(crate) async fn inventory(
     Path(name): Path<(String, String)>,
 ) -> Result<Json<Inventory>, Problem> {
     let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
-    let items: Vec<InventoryEntry> = applied(&api, &stack, object::INVENTORY).await?;
+    let items: Vec<InventoryEntry> = known(&api, &stack, object::INVENTORY).await?;
     Ok(Json(Inventory { items }))
 }
 
-/// An object that the last apply of a stack stored.
-async fn applied<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name: &str) -> Result<T, Problem> {
-    let run = last_applied(&*api.ports.store, stack).await?;
-    let attempt = run
-        .as_ref()
-        .and_then(|run| run.attempts.iter().rev().find(|note| note.id.phase == Phase::Apply))
-        .ok_or_else(|| Problem::not_found(format!("nothing of {} was applied yet", stack.name)))?;
-    let key = format!("{}{name}", attempt_prefix(stack.id, attempt.id));
-    let Some(bytes) = api.ports.blobs.get(&key).await? else {
-        let what = name.trim_end_matches(".json");
-        let missing = Problem::not_found(format!("the last apply of {} stored no {what}", stack.name));
-        return Err(match name {
-            object::INVENTORY => {
-                missing.with_help("it is stored where the manifest sets `enableInventory: true`")
-            }
-            _ => missing,
-        });
-    };
-    Ok(serde_json::from_slice(&bytes)
-        .map_err(|error| PortError::permanent(format!("{key} cannot be read")).because(error))?)
-}
-
-async fn last_applied(store: &dyn Store, stack: &Stack) -> Result<Option<Run>, PortError> {
+/// What the state of a stack held when it was last known: an object that the last apply stored, or the last plan that
+/// found nothing to do.
+async fn known<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name: &str) -> Result<T, Problem> {
     let (mut after, mut looked_at) = (None, 0);
     loop {
-        let (runs, next) = lookup::runs_of(store, stack.id, after, 20).await?;
+        let (runs, next) = lookup::runs_of(&*api.ports.store, stack.id, after, 20).await?;
         looked_at += runs.len().max(1);
-        let found = runs.into_iter().find(|run| run.state == RunState::Applied);
-        if found.is_some() || next.is_none() || looked_at >= MOST_RUNS {
-            return Ok(found);
+        for (run, attempt) in runs.iter().filter_map(|run| Some((run, looked_into_state(run)?))) {
+            let key = format!("{}{name}", attempt_prefix(stack.id, attempt));
+            if let Some(bytes) = api.ports.blobs.get(&key).await? {
+                return Ok(serde_json::from_slice(&bytes).map_err(|error| {
+                    PortError::permanent(format!("{key} cannot be read")).because(error)
+                })?);
+            }
+            if run.state == RunState::Applied {
+                return Err(not_stored(stack, name, Some((run.id, &run.spec))));
+            }
+        }
+        if next.is_none() || looked_at >= MOST_RUNS {
+            let applied = stack.applied.as_ref().map(|applied| (applied.run, &applied.spec));
+            return Err(not_stored(stack, name, applied));
         }
         after = next;
     }
+}
+
+/// The attempt of a run that read the state, where the run left it as the manifests want it.
+fn looked_into_state(run: &Run) -> Option<AttemptId> {
+    let phase = match (run.state, run.kind) {
+        (RunState::Applied, _) => Phase::Apply,
+        (RunState::Unchanged, RunKind::Tracked) => Phase::Plan,
+        _ => return None,
+    };
+    run.attempts.iter().rev().map(|note| note.id).find(|attempt| attempt.phase == phase)
+}
+
+/// Why nothing is known of a state, and what to do; `last` is the run that left it as it is wanted, and its settings.
+fn not_stored(stack: &Stack, file: &str, last: Option<(RunId, &StackSpec)>) -> Problem {
+    let what = file.trim_end_matches(".json");
+    let name = &stack.name;
+    let Some((run, spec)) = last else {
+        let status = Some(stack.shown.status.as_str()).filter(|status| !status.is_empty());
+        let status = status.unwrap_or("it had no run yet");
+        return Problem::not_found(format!("nothing of {name} was applied yet: {status}"));
+    };
+    let missing = Problem::not_found(format!("run {run} of {name} stored no {what}"));
+    if file == object::INVENTORY && !spec.enable_inventory {
+        return missing.with_help("it is stored where the manifest sets `enableInventory: true`");
+    }
+    missing.with_help(format!(
+        "`yuba replan {name}` looks into the state again; `yuba logs {run}` may say why it could not be read"
+    ))
 }
 
 /// A label selector as kubectl has it, equality only.

@@ -29,7 +29,8 @@ pub(crate) fn ready_and_status(set: &ManifestSetRecord) -> (&'static str, String
         }
         (Some(failure), ..) => ("False", failure.message.clone()),
         (None, Some(first), 1) => ("False", first.clone()),
-        (None, Some(first), 2..) => ("False", format!("{first} (and {} more errors)", set.found.errors - 1)),
+        (None, Some(first), 2) => ("False", format!("{first} (and 1 more error)")),
+        (None, Some(first), 3..) => ("False", format!("{first} (and {} more errors)", set.found.errors - 1)),
         _ if set.taken == 0 => ("Unknown", "Not read yet".to_owned()),
         _ => ("True", format!("Took over snapshot {}", set.taken)),
     }

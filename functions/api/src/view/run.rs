@@ -3,6 +3,7 @@
 use yuba_core::attempt::Attempt;
 use yuba_core::dialect::binary;
 use yuba_core::run::{AttemptNote, Failure, LockHeld, Run, StoredPlan};
+use yuba_core::stack::Stack;
 
 use super::{commit, signed, words};
 use crate::wire::{
@@ -27,14 +28,14 @@ pub(crate) fn item(run: &Run) -> RunItem {
     }
 }
 
-/// A run with all that is known of it; `out` is the attempt that is out.
-pub(crate) fn detail(run: &Run, out: Option<&Attempt>) -> RunDetail {
+/// A run of a stack with all that is known of it; `out` is the attempt that is out.
+pub(crate) fn detail(run: &Run, stack: &Stack, out: Option<&Attempt>) -> RunDetail {
     RunDetail {
         run: item(run),
         commit: commit(&run.commit),
         because: run.because.iter().map(ToString::to_string).collect(),
         asked_by: run.asked_by.as_ref().map(signed),
-        waits_for: words::waiting(run),
+        waits_for: words::waiting(run, stack),
         attempts: run.attempts.iter().map(attempt).collect(),
         progress: out.and_then(progress),
         plan: run.plan.as_ref().map(plan),
@@ -51,8 +52,8 @@ pub(crate) fn plan_id(plan: &StoredPlan) -> String {
 
 /// A lock.
 pub(crate) fn lock(lock: &LockHeld) -> LockView {
-    let LockHeld { id, who, operation, created } = lock.clone();
-    LockView { id, who, operation, created }
+    let LockHeld { id, who, operation, .. } = lock.clone();
+    LockView { id, who, operation, created: lock.since() }
 }
 
 fn attempt(note: &AttemptNote) -> AttemptView {

@@ -5,7 +5,8 @@ use yuba_core::id::RunId;
 use yuba_core::plan::render::{self, View};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::run::{Run, RunState};
-use yuba_core::source::{Definition, Observation};
+use yuba_core::source::{Definition, Observation, Source};
+use yuba_core::spec::StackSpec;
 use yuba_core::stack::{Applied, DriftState, Ready, Retry, Stack};
 use yuba_core::state_address::{StateAddress, known_address};
 use yuba_core::time::Timestamp;
@@ -20,6 +21,8 @@ pub(crate) struct Known {
     pub(crate) stack: Stack,
     pub(crate) definition: Option<Definition>,
     pub(crate) observation: Option<Observation>,
+    /// The source that holds its code.
+    pub(crate) source: Option<Source>,
     /// Newest first.
     pub(crate) runs: Vec<Run>,
     /// The run that found the drift that stands, and what it found.
@@ -58,7 +61,7 @@ pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, run: Option<&
 
 /// A stack with all that is known of it.
 pub(crate) fn detail(known: &Known) -> StackDetail {
-    let Known { stack, definition, observation, runs, drifted } = known;
+    let Known { stack, definition, observation, source, runs, drifted } = known;
     let current = stack.run.and_then(|id| runs.iter().find(|run| run.id == id));
     let failure = runs.first().and_then(|run| run.failure.as_ref());
     StackDetail {
@@ -66,11 +69,14 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
         id: stack.id.to_string(),
         definition: definition.as_ref().map(self::definition),
         observation: observation.as_ref().map(self::observation),
+        source_trouble: definition
+            .as_ref()
+            .and_then(|definition| source_trouble(definition, source.as_ref())),
         state_address: definition
             .as_ref()
-            .and_then(|known| state_address(stack, known, observation.as_ref())),
+            .and_then(|known| state_address(stack, &known.spec, observation.as_ref())),
         applied: stack.applied.as_ref().map(applied),
-        waits_for: current.map(words::waiting).unwrap_or_default(),
+        waits_for: current.map(|run| words::waiting(run, stack)).unwrap_or_default(),
         drift: stack.drift.as_ref().map(|drift| self::drift(drift, drifted.as_ref())),
         checked_at: stack.checked_at.map(|at| at.to_string()),
         suspended_by: stack.suspended.as_ref().map(signed),
@@ -81,12 +87,20 @@ pub(crate) fn detail(known: &Known) -> StackDetail {
     }
 }
 
-fn state_address(
-    stack: &Stack,
-    definition: &Definition,
-    observation: Option<&Observation>,
-) -> Option<String> {
-    match known_address(&definition.spec, observation) {
+/// Why nothing newer of a stack's code can be seen.
+fn source_trouble(definition: &Definition, source: Option<&Source>) -> Option<String> {
+    let name = &definition.spec.source;
+    let Some(source) = source else { return Some(format!("no manifest defines source {name}")) };
+    if source.vanished.is_some() {
+        return Some(format!("source {name} vanished from the manifests"));
+    }
+    let failure = source.failure.as_ref()?;
+    let again = source.due.map(|due| format!("; next look at {due}")).unwrap_or_default();
+    Some(format!("source {name} cannot be read: {}{again}", failure.message))
+}
+
+fn state_address(stack: &Stack, spec: &StackSpec, observation: Option<&Observation>) -> Option<String> {
+    match known_address(spec, observation) {
         StateAddress::Own => Some(match stack.state_kept_as {
             None => "kept by Yuba under the stack's own id".to_owned(),
             Some(id) => format!("kept by Yuba under the id {id}"),
@@ -94,6 +108,15 @@ fn state_address(
         StateAddress::At(place) => Some(place),
         StateAddress::Perhaps(_) => None,
     }
+}
+
+/// Where a state of a stack of these settings is pushed; only the engine knows it in full where the backend is not
+/// literal.
+pub(crate) fn state_target(stack: &Stack, spec: &StackSpec, observation: Option<&Observation>) -> String {
+    let workspace = &spec.workspace;
+    state_address(stack, spec, observation).unwrap_or_else(|| {
+        format!("the backend that its code or manifest names, whose address is not literal (workspace {workspace})")
+    })
 }
 
 /// A Ready condition as kubectl writes it.

@@ -4,6 +4,7 @@ use yuba_core::dialect::binary;
 use yuba_core::plan::summary::PlanCounts;
 use yuba_core::run::{Run, Waiting};
 use yuba_core::spec::{ApprovePlan, EnginePreference};
+use yuba_core::stack::Stack;
 
 /// All reasons in one line: the first, and how many more.
 pub(crate) fn reasons(run: &Run) -> String {
@@ -14,9 +15,13 @@ pub(crate) fn reasons(run: &Run) -> String {
     }
 }
 
-/// What a run waits for; empty once it has ended.
-pub(crate) fn waiting(run: &Run) -> String {
+/// What a run of a stack waits for, and what stands in its way; empty once it has ended.
+pub(crate) fn waiting(run: &Run, stack: &Stack) -> String {
     match &run.waits_for {
+        Waiting::Claim => match run.attempt_out().and_then(|attempt| stack.start_trouble(attempt)) {
+            Some(trouble) => format!("{}: {trouble}", run.waits_for.words()),
+            None => run.waits_for.words(),
+        },
         Waiting::Report => match run.attempt_out() {
             Some(attempt) => format!("the report of attempt {}-{}", attempt.phase, attempt.number),
             None => "the report of its attempt".to_owned(),

@@ -156,6 +156,6 @@ pub struct LockView {
     pub who: String,
     /// What for.
     pub operation: String,
-    /// Since when, as the backend writes it.
+    /// Since when: RFC 3339 where the backend's time could be read, else what the backend writes.
     pub created: String,
 }

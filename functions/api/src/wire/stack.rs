@@ -55,6 +55,9 @@ pub struct StackDetail {
     pub definition: Option<DefinitionView>,
     /// What Git holds.
     pub observation: Option<ObservationView>,
+    /// Why nothing newer of its code can be seen, and when its source is looked at next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_trouble: Option<String>,
     /// Where its state lies, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_address: Option<String>,

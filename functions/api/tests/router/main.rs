@@ -9,6 +9,7 @@ mod plans;
 mod providers;
 mod queues;
 mod recorded;
+mod recovery;
 mod requests;
 mod secrets;
 mod streams;

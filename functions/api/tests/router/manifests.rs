@@ -31,7 +31,7 @@ async fn what_is_wrong_with_manifests_is_listed_counted_and_shown() {
     let list: List<ManifestSetItem> = serde_json::from_str(&list).unwrap();
     let item = list.items.first().unwrap();
     assert_eq!((item.name.as_str(), item.ready.as_str()), ("https://h/infra.git//flux", "False"));
-    assert_eq!(item.status, format!("{finding} (and 1 more errors)"));
+    assert_eq!(item.status, format!("{finding} (and 1 more error)"));
     assert_eq!((item.errors, item.findings.len()), (2, 2));
     let (_, metrics) = world.get("/metrics").await;
     assert!(metrics.contains("yuba_manifest_findings{severity=\"error\"} 2\n"), "{metrics}");

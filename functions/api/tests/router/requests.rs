@@ -1,8 +1,14 @@
 //! What is asked for, and what is listed.
 
 use axum::http::{Method, StatusCode};
+use ulid::Ulid;
+use yuba_core::effect::{Effect, PendingEffect};
+use yuba_core::id::StackId;
 use yuba_core::message::Wake;
 use yuba_core::record::Key;
+use yuba_core::run::{Run, RunState, Waiting};
+use yuba_core::stack::Stack;
+use yuba_core::time::Timestamp;
 use yuba_ports::Store;
 
 use crate::kit::{STACK, World};
@@ -16,6 +22,52 @@ async fn stacks_are_listed_and_described() {
     let (status, problem) = world.get("/api/v1/stacks/infra/other").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(problem.contains("there is no stack infra/other"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_task_that_does_not_start_says_why_and_when_it_is_tried_again() {
+    let world = World::new().await;
+    let run = world
+        .run(|run| {
+            (run.state, run.waits_for, run.failure) = (RunState::Planning, Waiting::Claim, None);
+            run.attempts.truncate(1);
+            run.attempts.iter_mut().for_each(|note| note.ended = None);
+        })
+        .await;
+    let effect = Effect::StartTask { attempt: run.attempts.first().unwrap().id };
+    let (key, at) = (effect.key(), Timestamp(1_796_027_157_000));
+    let trouble = Some("No space left on device (os error 28)".to_owned());
+    let pending = PendingEffect { key, effect, since: at, tries: 2, due: at, trouble, given_up: false };
+    let stack = Stack { run: Some(run.id), ..Stack::new(STACK, run.name.clone(), at) };
+    world.put(&Stack { outbox: vec![pending], ..stack }).await;
+    let (_, of_stack) = world.get("/api/v1/stacks/infra/network").await;
+    let (_, of_run) = world.get(&format!("/api/v1/runs/{}", run.id)).await;
+    let says = r#""waits_for":"a task to start: No space left on device (os error 28); next try at 2026-11-30T08:25:57Z""#;
+    assert!(of_stack.contains(says) && of_run.contains(says), "{of_stack}\n{of_run}");
+}
+
+#[tokio::test]
+async fn no_lock_is_released_that_an_attempt_of_another_stack_may_hold() {
+    let world = World::new().await;
+    world.names_one_state(&["network", "twin"]).await;
+    let twin = StackId(Ulid::from_parts(1_796_027_157_000, 2));
+    let unlock = || world.send(Method::POST, "/api/v1/stacks/infra/network/unlock", r#"{"lock":"7f-1"}"#);
+    let run = world.run(|run| run.stack = twin).await;
+    world.put(&Stack { run: Some(run.id), ..Stack::new(twin, run.name.clone(), run.created_at) }).await;
+    assert_eq!(unlock().await.0, StatusCode::ACCEPTED, "its attempts have ended");
+    let out = |run: &mut Run| run.attempts.iter_mut().for_each(|note| note.ended = None);
+    world
+        .run(|run| {
+            run.stack = twin;
+            out(run);
+        })
+        .await;
+    let (status, problem) = unlock().await;
+    assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+    assert!(
+        problem.contains("of infra/twin, which has the same state, is out and may hold the lock"),
+        "{problem}"
+    );
 }
 
 #[tokio::test]
