@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use clap::builder::Resettable;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::client;
@@ -50,12 +51,21 @@ enum Verb {
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => answer(cli).unwrap_or_else(|error| failed(&error)),
-        Err(usage) => {
-            // Help and version are no failures; clap knows where each is to be written.
-            let _ = usage.print();
-            ExitCode::from(if usage.use_stderr() { code::USAGE } else { code::FINE })
+        // Help and version are no failures; clap knows where each is to be written.
+        Err(usage) if usage.use_stderr() => {
+            let _ = as_typed().unwrap_or(usage).print();
+            ExitCode::from(code::USAGE)
+        }
+        Err(told) => {
+            let _ = told.print();
+            ExitCode::from(code::FINE)
         }
     }
+}
+
+/// What is wrong with the arguments alone. Its usage line repeats what was typed, and not what the environment adds.
+fn as_typed() -> Option<clap::Error> {
+    Cli::command().mut_args(|argument| argument.env(Resettable::Reset)).try_get_matches().err()
 }
 
 /// What went wrong is said; that nobody reads any more what is printed is nothing wrong.

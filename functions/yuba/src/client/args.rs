@@ -87,8 +87,8 @@ pub(crate) enum Verb {
     },
     /// End a run.
     Cancel(OneRun),
-    /// Push the state that a failed apply left behind.
-    Recover(OneRun),
+    /// Push the state that a failed apply left behind, after showing it.
+    Recover(Recover),
     /// Stop all new applies at once.
     Pause(Everything),
     /// Let applies start again.
@@ -239,6 +239,16 @@ pub(crate) struct OneRun {
     /// Why, for everybody to see.
     #[arg(short, long)]
     pub(crate) message: Option<String>,
+}
+
+/// The run whose state is pushed.
+#[derive(Debug, Args)]
+pub(crate) struct Recover {
+    #[command(flatten)]
+    pub(crate) run: OneRun,
+    /// Push it without asking.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
 /// That everything is meant.

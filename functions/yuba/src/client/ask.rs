@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::Value;
-use yuba_api::wire::{AskBody, InstallationState, PauseBody, StackItem};
+use yuba_api::wire::{AskBody, InstallationState, PauseBody, RunDetail, StackItem};
 
 use super::args::{AdoptedState, Drift, Everything, OneRun, Stacks, Verb};
-use super::get::meant;
-use super::http::{Answer, Client, encode};
+use super::get::{meant, print_one};
+use super::http::{Client, encode};
 use super::options::{Options, Output};
+use super::outcome::{LookedUp, Outcomes};
 use super::{print, tell, watched};
 use crate::done::WrongArguments;
-use crate::done::code::REFUSED;
 
 /// Whom to ask, and how.
 pub(crate) struct Asker<'a> {
@@ -38,8 +38,7 @@ pub(crate) async fn run(asker: &Asker<'_>, verb: Verb) -> Result<ExitCode> {
             asker.all(stacks, "unlock", AskBody { lock, ..AskBody::default() }).await
         }
         Verb::Adopt { stacks, state } => asker.adopt(stacks, state).await,
-        Verb::Cancel(run) => asker.of_run(run, "cancel").await,
-        Verb::Recover(run) => asker.of_run(run, "recover").await,
+        Verb::Cancel(run) => asker.cancel(&run).await,
         Verb::Pause(everything) => asker.pause(everything, "pause").await,
         Verb::Unpause(everything) => asker.pause(everything, "unpause").await,
         Verb::Drift(Drift::Check { names, selection, .. }) => {
@@ -106,12 +105,20 @@ impl Asker<'_> {
 
     async fn all(&self, stacks: Stacks, verb: &str, body: AskBody) -> Result<ExitCode> {
         let body = self.signed(body, stacks.message.clone());
-        let mut refused = false;
-        for name in self.names(&stacks).await? {
-            let path = format!("{}/{verb}", self.path(&name).await?);
-            refused |= !said(&name, &self.client.ask(Method::POST, &path, &body).await?)?;
+        let mut outcomes = Outcomes::new(self, LookedUp::Stack);
+        for typed in self.names(&stacks).await? {
+            if let Err(error) = self.one(&mut outcomes, &typed, verb, &body).await {
+                outcomes.finish()?;
+                return Err(error);
+            }
         }
-        Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
+        outcomes.finish()
+    }
+
+    async fn one(&self, outcomes: &mut Outcomes<'_>, typed: &str, verb: &str, body: &AskBody) -> Result<()> {
+        let name = self.name(typed).await?;
+        let answer = self.client.ask(Method::POST, &format!("{}/{verb}", path_of(&name)?), body).await?;
+        outcomes.hear(typed, &name, &answer)
     }
 
     async fn adopt(&self, stacks: Stacks, state: AdoptedState) -> Result<ExitCode> {
@@ -129,11 +136,19 @@ impl Asker<'_> {
         self.all(stacks, "adopt", AskBody { state_file, from_stack, ..AskBody::default() }).await
     }
 
-    async fn of_run(&self, run: OneRun, verb: &str) -> Result<ExitCode> {
-        let body = self.signed(AskBody::default(), run.message.clone());
-        let path = format!("/api/v1/runs/{}/{verb}", encode(&meant(self, &run.run).await?));
-        let answer = self.client.ask(Method::POST, &path, &body).await?;
-        Ok(if said(&run.run, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+    /// The full name of a run's stack.
+    pub(super) async fn stack_of(&self, run: &str) -> Result<String> {
+        let RunDetail { run, .. } = self.client.get(&format!("/api/v1/runs/{}", encode(run)), &[]).await?;
+        Ok(format!("{}/{}", run.namespace, run.name))
+    }
+
+    async fn cancel(&self, what: &OneRun) -> Result<ExitCode> {
+        let body = self.signed(AskBody::default(), what.message.clone());
+        let run = meant(self, &what.run).await?;
+        let (name, path) = (self.stack_of(&run).await?, format!("/api/v1/runs/{}/cancel", encode(&run)));
+        let mut outcomes = Outcomes::new(self, LookedUp::Stack);
+        outcomes.hear(&what.run, &name, &self.client.ask(Method::POST, &path, &body).await?)?;
+        outcomes.finish()
     }
 
     async fn pause(&self, everything: Everything, verb: &str) -> Result<ExitCode> {
@@ -141,7 +156,8 @@ impl Asker<'_> {
             PauseBody { who: self.options.who(), from: Some("cli".to_owned()), message: everything.message };
         let request = self.client.request(Method::POST, &format!("/api/v1/installation/{verb}")).json(&body);
         let state: InstallationState = self.client.send(request).await?.json().await?;
-        match state.paused {
+        match &state.paused {
+            _ if !self.is_for_people() => return print_one(self, &state, String::new),
             Some(by) => print(&format!("paused by {} at {}: no new apply starts\n", by.who, by.at))?,
             None => print("unpaused: applies start again\n")?,
         }
@@ -150,9 +166,11 @@ impl Asker<'_> {
 
     async fn patch(&self, name: &str, patch: &Value) -> Result<ExitCode> {
         let who = self.options.who().map(|who| format!("&who={}", encode(&who))).unwrap_or_default();
-        let target = format!("{}?from=cli{who}", self.path(name).await?);
-        let answer = self.client.ask(Method::PATCH, &target, patch).await?;
-        Ok(if said(name, &answer)? { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+        let full = self.name(name).await?;
+        let target = format!("{}?from=cli{who}", path_of(&full)?);
+        let mut outcomes = Outcomes::new(self, LookedUp::Stack);
+        outcomes.hear(name, &full, &self.client.ask(Method::PATCH, &target, patch).await?)?;
+        outcomes.finish()
     }
 }
 
@@ -160,18 +178,4 @@ impl Asker<'_> {
 pub(crate) fn path_of(name: &str) -> Result<String> {
     let (namespace, name) = name.split_once('/').context("a name has a namespace")?;
     Ok(format!("/api/v1/stacks/{}/{}", encode(namespace), encode(name)))
-}
-
-/// Prints what became of something; says whether it was carried out.
-pub(super) fn said(name: &str, answer: &Answer) -> Result<bool> {
-    match answer {
-        Answer::Done(state) => {
-            print(&format!("{name}: {}\n", state.message))?;
-            Ok(true)
-        }
-        Answer::Refused(why) => {
-            tell(&format!("refused: {name}: {why}"));
-            Ok(false)
-        }
-    }
 }

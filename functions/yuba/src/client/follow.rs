@@ -10,7 +10,7 @@ use super::ask::Asker;
 use super::http::encode;
 use super::{print, tell};
 use crate::done::Unwritable;
-use crate::render;
+use crate::render::{self, Now};
 
 /// How often a lost connection is made again without anything having come.
 const MOST_RECONNECTIONS: u32 = 10;
@@ -26,9 +26,21 @@ pub(crate) enum Followed {
     Failed,
 }
 
+/// The end of a run that was followed, or what it waits for.
+#[derive(Debug)]
+pub(crate) struct End {
+    /// Its id.
+    pub(crate) run: String,
+    /// The word of its state.
+    pub(crate) state: String,
+    /// How it came out.
+    pub(crate) how: Followed,
+}
+
 /// Follows a run; where `until_it_waits`, only until somebody must decide.
-pub(crate) async fn follow(asker: &Asker<'_>, run: &str, until_it_waits: bool) -> Result<Followed> {
-    let mut follower = Follower { last: None, started: Instant::now(), until_it_waits };
+pub(crate) async fn follow(asker: &Asker<'_>, run: &str, until_it_waits: bool) -> Result<End> {
+    let log = if asker.is_for_people() { Log::Printed } else { Log::Told };
+    let mut follower = Follower { last: None, started: Instant::now(), until_it_waits, log };
     let mut lost = 0;
     loop {
         match follower.connection(asker, run).await {
@@ -42,20 +54,31 @@ pub(crate) async fn follow(asker: &Asker<'_>, run: &str, until_it_waits: bool) -
 }
 
 /// Says how it ended; a failed run with its error and the end of its log.
-async fn ended(asker: &Asker<'_>, item: &RunItem) -> Result<Followed> {
+async fn ended(asker: &Asker<'_>, item: &RunItem) -> Result<End> {
     let run: RunDetail = asker.client.get(&format!("/api/v1/runs/{}", item.id), &[]).await?;
-    tell(&render::run::ending(&run));
-    Ok(match item.state.as_str() {
+    tell(&render::run::ending(&run, Now::read()));
+    let how = match item.state.as_str() {
         "failed" | "denied" => Followed::Failed,
         "drifted" => Followed::Drifted,
         _ => Followed::Ended,
-    })
+    };
+    Ok(End { run: item.id.clone(), state: item.state.clone(), how })
 }
 
 struct Follower {
     last: Option<String>,
     started: Instant,
     until_it_waits: bool,
+    log: Log,
+}
+
+/// Where the log goes.
+#[derive(Debug, Clone, Copy)]
+enum Log {
+    /// To standard output: somebody reads it.
+    Printed,
+    /// To standard error: standard output is one document.
+    Told,
 }
 
 impl Follower {
@@ -79,7 +102,11 @@ impl Follower {
     fn hear(&mut self, frame: &Frame) -> Result<Option<RunItem>> {
         match frame.event.as_str() {
             "log" => {
-                print(&serde_json::from_str::<String>(&frame.data).context("a piece of the log")?)?;
+                let piece: String = serde_json::from_str(&frame.data).context("a piece of the log")?;
+                match self.log {
+                    Log::Printed => print(&piece)?,
+                    Log::Told => tell(piece.trim_end_matches('\n')),
+                }
                 self.last = frame.id.clone().or(self.last.take());
             }
             "progress" => {

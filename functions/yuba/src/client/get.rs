@@ -177,7 +177,7 @@ pub(crate) async fn describe(asker: &Asker<'_>, stack: &str) -> Result<ExitCode>
         let found = asker.client.get::<StackDetail>(&path_of(name)?, &[]).await;
         dependencies.push(render::stack::dependency(name, found.ok().map(|found| found.stack).as_ref()));
     }
-    print_one(asker, &detail, || render::stack::describe(&detail, &dependencies))
+    print_one(asker, &detail, || render::stack::describe(&detail, &dependencies, Now::read()))
 }
 
 /// Shows a run; a failed one with its error and the last 40 lines of its log.
@@ -190,15 +190,17 @@ pub(crate) async fn run(asker: &Asker<'_>, target: &str) -> Result<ExitCode> {
         }
         None => String::new(),
     };
-    print_one(asker, &detail, || render::run::show(&detail, &log))
+    print_one(asker, &detail, || render::run::show(&detail, &log, Now::read()))
+}
+
+/// Whether somebody typed the id of a run, and not the name of a stack.
+fn looks_like_a_run(typed: &str) -> bool {
+    typed.len() == 26 && typed.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 /// The run that is meant: its id, or the current or last run of a stack.
 pub(crate) async fn meant(asker: &Asker<'_>, target: &str) -> Result<String> {
-    if target.len() == 26
-        && !target.contains('/')
-        && target.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-    {
+    if looks_like_a_run(target) {
         return Ok(target.to_owned());
     }
     let path = path_of(&asker.name_of(target, "run or stack").await?)?;
@@ -225,7 +227,7 @@ pub(crate) async fn plan(asker: &Asker<'_>, target: &str, address: Option<&str>)
 pub(crate) async fn logs(asker: &Asker<'_>, target: &str, going_on: bool) -> Result<ExitCode> {
     let run = meant(asker, target).await?;
     if going_on {
-        let failed = follow(asker, &run, false).await? == Followed::Failed;
+        let failed = follow(asker, &run, false).await?.how == Followed::Failed;
         return Ok(if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS });
     }
     let request = asker.client.request(Method::GET, &format!("/api/v1/runs/{}/log", encode(&run)));
@@ -272,7 +274,12 @@ pub(crate) fn print_list<T: Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_one<T: Serialize>(asker: &Asker<'_>, item: &T, text: impl FnOnce() -> String) -> Result<ExitCode> {
+/// Prints one thing in the form that was asked for.
+pub(crate) fn print_one<T: Serialize>(
+    asker: &Asker<'_>,
+    item: &T,
+    text: impl FnOnce() -> String,
+) -> Result<ExitCode> {
     print(&match asker.options.output {
         Output::Table | Output::Wide => text(),
         Output::Json => format!("{}\n", serde_json::to_string_pretty(item)?),

@@ -1,7 +1,7 @@
 //! Talking to a server: JSON over HTTP with the token, problems turned into what people read.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -9,19 +9,40 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use yuba_api::wire::{Asked, List, ProblemBody, RequestState};
+use yuba_core::time::Span;
 
+use super::tell;
 use crate::done::WrongArguments;
 
-/// How long a server may take to take a connection.
-const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a server may say nothing. It answers waits after 20 s, and sends a comment in streams before that.
-const SILENCE: Duration = Duration::from_mins(1);
+/// How long a server is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// How long it may take to take a connection.
+    connecting: Duration,
+    /// How long it may say nothing. It answers waits after 20 s, and sends a comment in streams before that.
+    silence: Duration,
+    /// After how long people are told that what they asked for is not decided yet.
+    told: Duration,
+    /// How long a decision is waited for.
+    decision: Duration,
+}
+
+const PATIENCE: Patience = Patience {
+    connecting: Duration::from_secs(10),
+    silence: Duration::from_mins(1),
+    told: Duration::from_secs(5),
+    decision: Duration::from_mins(1),
+};
+
+/// The longest wait that a server is asked for at once: shorter than the silence that is borne.
+const ONE_WAIT: Duration = Duration::from_secs(20);
 
 /// A server, and the token it asks for.
 pub(crate) struct Client {
     http: reqwest::Client,
     server: String,
     token: Option<SecretString>,
+    patience: Patience,
 }
 
 /// What became of something that was asked for.
@@ -30,24 +51,22 @@ pub(crate) enum Answer {
     Done(RequestState),
     /// Refused, with why.
     Refused(String),
+    /// Accepted; the server did not decide it in time, and may do so later.
+    Undecided,
 }
 
 impl Client {
     /// A client of the server at a URL.
     pub(crate) fn new(server: &str, token: Option<SecretString>) -> Self {
-        Self::with_patience(server, token, CONNECTING, SILENCE)
+        Self::with_patience(server, token, PATIENCE)
     }
 
-    fn with_patience(
-        server: &str,
-        token: Option<SecretString>,
-        connecting: Duration,
-        silence: Duration,
-    ) -> Self {
-        let patient = reqwest::Client::builder().connect_timeout(connecting).read_timeout(silence);
+    fn with_patience(server: &str, token: Option<SecretString>, patience: Patience) -> Self {
+        let builder = reqwest::Client::builder();
+        let patient = builder.connect_timeout(patience.connecting).read_timeout(patience.silence);
         // Without a working TLS set-up the default would fail in the same way, where it is used.
         let http = patient.build().unwrap_or_default();
-        Self { http, server: server.trim_end_matches('/').to_owned(), token }
+        Self { http, server: server.trim_end_matches('/').to_owned(), token, patience }
     }
 
     /// A request with the token.
@@ -75,6 +94,22 @@ impl Client {
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T> {
         let response = self.send(self.request(Method::GET, &with_query(path, query))).await?;
         response.json().await.with_context(|| format!("the answer of {path} cannot be read"))
+    }
+
+    /// Reads JSON, or why that is refused.
+    pub(crate) async fn get_unless_refused<T: DeserializeOwned>(
+        &self,
+        path: &str,
+    ) -> Result<Result<T, String>> {
+        let response = self.exchange(self.request(Method::GET, path)).await?;
+        match response.status() {
+            StatusCode::CONFLICT => Ok(Err(problem(response).await)),
+            status if status.is_success() => {
+                let read = response.json().await;
+                Ok(Ok(read.with_context(|| format!("the answer of {path} cannot be read"))?))
+            }
+            _ => Err(wrong(response).await),
+        }
     }
 
     /// Reads a list to its end, or to a number of items.
@@ -109,7 +144,7 @@ impl Client {
         Ok(items)
     }
 
-    /// Asks for a change and waits until it is decided.
+    /// Asks for a change and waits until it is decided, for a minute at most.
     pub(crate) async fn ask(&self, method: Method, path: &str, body: &impl Serialize) -> Result<Answer> {
         let response = self.exchange(self.request(method, path).json(body)).await?;
         if response.status() == StatusCode::CONFLICT {
@@ -123,15 +158,30 @@ impl Client {
     }
 
     async fn outcome(&self, location: &str) -> Result<Answer> {
-        loop {
-            let state: RequestState = self.get(location, &[("wait", "20s".to_owned())]).await?;
+        let begun = Instant::now();
+        let mut bounds = [self.patience.told, self.patience.decision].into_iter();
+        let mut bound = bounds.next();
+        while let Some(until) = bound {
+            let left = until.saturating_sub(begun.elapsed()).min(ONE_WAIT);
+            let state: RequestState = self.get(location, &[("wait", wait(left))]).await?;
             match state.outcome.as_str() {
                 "done" => return Ok(Answer::Done(state)),
                 "refused" => return Ok(Answer::Refused(state.message)),
-                _ => {}
+                _ if begun.elapsed() < until => {}
+                _ => {
+                    bound = bounds.next();
+                    bound.inspect(|_| tell("accepted, and not decided yet: still waiting for the server"));
+                }
             }
         }
+        Ok(Answer::Undecided)
     }
+}
+
+/// A wait as the server reads it, rounded up: it is never over before the time is.
+fn wait(left: Duration) -> String {
+    let millis = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+    Span(millis.saturating_add(1)).to_string()
 }
 
 /// A path with a query string.
@@ -184,7 +234,7 @@ mod tests {
     use serde_json::Value;
     use tokio::net::TcpSocket;
 
-    use super::{Client, with_query};
+    use super::{Answer, Client, PATIENCE, Patience, with_query};
 
     /// Longer than any test takes.
     const LONG: Duration = Duration::from_hours(1);
@@ -192,7 +242,7 @@ mod tests {
 
     /// What a client says that asked for something, after it had waited.
     async fn gives_up(server: &str, connecting: Duration, silence: Duration) -> String {
-        let client = Client::with_patience(server, None, connecting, silence);
+        let client = Client::with_patience(server, None, Patience { connecting, silence, ..PATIENCE });
         let begun = Instant::now();
         let error = client.get::<Value>("/api/v1/stacks", &[]).await.unwrap_err();
         assert!(begun.elapsed() >= SHORT, "{error:#}");
@@ -231,6 +281,33 @@ mod tests {
         let said = gives_up(&format!("http://{address}"), LONG, SHORT).await;
         assert!(said.starts_with("the answer of /api/v1/stacks cannot be read"), "{said}");
         stream.join().unwrap();
+    }
+
+    /// A server that answers each request of a connection of its own with the same JSON.
+    fn says(body: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+                let head =
+                    format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+                stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+            }
+        });
+        format!("http://{address}")
+    }
+
+    #[tokio::test]
+    async fn what_a_server_never_decides_is_waited_for_no_longer_than_is_borne() {
+        let server = says(r#"{"id":"1","outcome":"pending","message":"","run":null}"#);
+        let patience = Patience { told: SHORT, decision: 2 * SHORT, ..PATIENCE };
+        let client = Client::with_patience(&server, None, patience);
+        let begun = Instant::now();
+        let answer = tokio::time::timeout(LONG, client.outcome("/api/v1/requests/1")).await.unwrap();
+        assert!(matches!(answer, Ok(Answer::Undecided)));
+        assert!(begun.elapsed() >= 2 * SHORT && begun.elapsed() < 50 * SHORT);
     }
 
     #[test]

@@ -7,7 +7,9 @@ mod get;
 mod http;
 mod notify;
 mod options;
+mod outcome;
 mod queue;
+mod recover;
 mod secret;
 mod wait;
 mod watched;
@@ -48,6 +50,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Inventory { stack } => get::inventory(&asker, &stack).await,
         Verb::Wait(what) => wait::run(&asker, &what).await,
         Verb::Queue(queue) => queue::run(&asker, queue).await,
+        Verb::Recover(what) => recover::run(&asker, &what).await,
         Verb::Secret(secret) => secret::run(&asker, secret).await,
         changing => ask::run(&asker, changing).await,
     }

@@ -8,11 +8,11 @@ use yuba_api::wire::{AskBody, ProviderItem, Redelivered};
 use yuba_core::id::ObjectName;
 
 use super::args::Notify;
-use super::ask::{Asker, said};
+use super::ask::Asker;
 use super::get::print_list;
 use super::http::encode;
+use super::outcome::{LookedUp, Outcomes};
 use super::print;
-use crate::done::code::REFUSED;
 use crate::render::{self, Now};
 
 /// Lists providers.
@@ -39,8 +39,10 @@ pub(crate) async fn run(asker: &Asker<'_>, what: Notify) -> Result<ExitCode> {
             let body = asker.signed(AskBody::default(), None);
             let path = format!("{}/test", path_of(&provider));
             let answer = asker.client.ask(Method::POST, &path, &body).await?;
-            let taken = said(&provider.to_string(), &answer)?;
-            Ok(if taken { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+            let mut outcomes = Outcomes::new(asker, LookedUp::Provider);
+            let name = provider.to_string();
+            outcomes.hear(&name, &name, &answer)?;
+            outcomes.finish()
         }
         Notify::Redeliver { provider } => {
             let request = asker.client.request(Method::POST, &format!("{}/redeliver", path_of(&provider)));

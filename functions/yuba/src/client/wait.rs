@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use yuba_api::wire::StackDetail;
+use yuba_api::wire::{StackDetail, StackItem};
 
 use super::args::Wait;
 use super::ask::Asker;
@@ -13,6 +13,9 @@ use crate::done::code;
 
 /// How often the server is asked.
 const EVERY: Duration = Duration::from_millis(200);
+
+/// How long the last look may take: a healthy server answers it after the time is over.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// Waits until the stack is where it is wanted, or the time is over.
 pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
@@ -27,8 +30,7 @@ pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
             }
             _ if Instant::now() < until => tokio::time::sleep(EVERY).await,
             Ok(detail) => {
-                let (state, status) = (&detail.stack.state, &detail.stack.status);
-                tell(&format!("error: {} is still {state} after {timeout}: {status}", wait.stack));
+                tell(&format!("error: {} {} after {timeout}", wait.stack, stands(&detail.stack)));
                 return Ok(ExitCode::from(code::FAILED));
             }
             Err(_) => return found.map(|_| ExitCode::SUCCESS),
@@ -36,12 +38,20 @@ pub(crate) async fn run(asker: &Asker<'_>, wait: &Wait) -> Result<ExitCode> {
     }
 }
 
-/// Looks once; a server that does not answer is given up when the time is over.
+/// Looks once; a server that does not answer is given up soon after the time is over.
 async fn look(asker: &Asker<'_>, stack: &str, until: Instant) -> Result<StackDetail> {
     let answer = async { asker.client.get(&asker.path(stack).await?, &[]).await };
-    match tokio::time::timeout_at(until.into(), answer).await {
+    match tokio::time::timeout_at((until.max(Instant::now()) + LAST_LOOK).into(), answer).await {
         Ok(found) => found,
         Err(_) => bail!("{} accepts connections, but did not answer in time", asker.options.server()),
+    }
+}
+
+fn stands(stack: &StackItem) -> String {
+    match (stack.state.as_str(), stack.status.as_str()) {
+        ("", "") => "still had no run".to_owned(),
+        ("", status) => format!("still had no run ({status})"),
+        (state, status) => format!("is still {state} ({status})"),
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod drift_local;
 pub(crate) mod lists;
 pub(crate) mod push_hook;
+pub(crate) mod recovery;
 pub(crate) mod run;
 pub(crate) mod stack;
 pub(crate) mod try_repository;

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use yuba_api::wire::{FailureView, ProgressView, RunDetail};
+use yuba_api::wire::{FailureView, LockView, ProgressView, RunDetail, RunItem};
 
-use super::elapsed;
+use super::{Now, elapsed};
 
 /// How many of the last lines of a failed run's log are shown.
 const LAST_LINES: usize = 40;
 
 /// All that is known of a run; `log` is the log of a failed one.
-pub(crate) fn show(detail: &RunDetail, log: &str) -> String {
+pub(crate) fn show(detail: &RunDetail, log: &str, now: Now) -> String {
     let run = &detail.run;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -46,7 +46,7 @@ pub(crate) fn show(detail: &RunDetail, log: &str) -> String {
         );
     }
     if let Some(failure) = &detail.failure {
-        text.push_str(&failed(failure, &run.id));
+        text.push_str(&failed(failure, run, now));
         text.push_str(&last_lines(log));
     }
     text
@@ -57,7 +57,7 @@ fn short(content: &str) -> String {
     content.trim_start_matches("sha256:").chars().take(12).collect()
 }
 
-fn failed(failure: &FailureView, run: &str) -> String {
+fn failed(failure: &FailureView, run: &RunItem, now: Now) -> String {
     let mut text = format!("\nFailed ({}): {}\n", failure.class, failure.message);
     if !failure.detail.is_empty() {
         let _ = writeln!(text, "{}", failure.detail.trim_end());
@@ -65,14 +65,18 @@ fn failed(failure: &FailureView, run: &str) -> String {
     if let Some(lock) = &failure.lock {
         let _ = writeln!(
             text,
-            "Lock {} is held by {} for {} since {}; `yuba unlock STACK` releases it.",
-            lock.id, lock.who, lock.operation, lock.created
+            "Lock {} is {}; `yuba unlock {}/{}` releases it.",
+            lock.id,
+            held(lock, now),
+            run.namespace,
+            run.name
         );
     }
     if failure.recoverable {
         let _ = writeln!(
             text,
-            "A state was left behind that could not be saved; `yuba recover {run}` pushes it."
+            "A state was left behind that could not be saved; `yuba recover {}` shows and pushes it.",
+            run.id
         );
     }
     text
@@ -88,6 +92,13 @@ fn last_lines(log: &str) -> String {
     format!("\nThe last {} lines of its log:\n{}\n", shown.len(), shown.join("\n"))
 }
 
+/// Who holds a lock, for what, since when, and how long that is now, where the time could be read.
+pub(crate) fn held(lock: &LockView, now: Now) -> String {
+    let age = now.age(&lock.created);
+    let ago = if age.is_empty() { String::new() } else { format!(", {age} ago") };
+    format!("held by {} for {} since {}{ago}", lock.who, lock.operation, lock.created)
+}
+
 /// One line while a run is followed: phase, time, resources done of all.
 pub(crate) fn progress(progress: &ProgressView, since: Duration) -> String {
     let done = match progress.total {
@@ -96,15 +107,17 @@ pub(crate) fn progress(progress: &ProgressView, since: Duration) -> String {
         None => String::new(),
     };
     let current = progress.current.as_ref().map(|address| format!(", {address}")).unwrap_or_default();
-    format!("[{} {}, {}{done}{current}]", progress.phase, progress.step, elapsed(since))
+    // Each phase has a step of its own name.
+    let step = if progress.step == progress.phase { String::new() } else { format!(" {}", progress.step) };
+    format!("[{}{step}, {}{done}{current}]", progress.phase, elapsed(since))
 }
 
 /// How a followed run ended, or what it waits for.
-pub(crate) fn ending(detail: &RunDetail) -> String {
+pub(crate) fn ending(detail: &RunDetail, now: Now) -> String {
     let run = &detail.run;
     let name = format!("{}/{}: run {}", run.namespace, run.name, run.number);
     match (&detail.failure, &run.plan) {
-        (Some(failure), _) if run.state == "failed" => format!("{name} failed{}", failed(failure, &run.id)),
+        (Some(failure), _) if run.state == "failed" => format!("{name} failed{}", failed(failure, run, now)),
         (_, Some(plan)) if run.state == "awaiting-approval" => {
             let changes = run.changes.as_deref().unwrap_or_default();
             format!(
@@ -130,7 +143,7 @@ mod tests {
             total: Some(7),
             current: Some("toy_bucket.a".to_owned()),
         };
-        insta::assert_snapshot!(progress(&view, Duration::from_secs(75)), @"[apply apply, 1m15s, 3 of 7 resources, toy_bucket.a]");
+        insta::assert_snapshot!(progress(&view, Duration::from_secs(75)), @"[apply, 1m15s, 3 of 7 resources, toy_bucket.a]");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use yuba_api::wire::{DefinitionView, DriftReport, StackDetail, StackItem};
 
+use super::Now;
+use super::run::held;
 use super::words::{count, plain};
 
 /// How a stack that another depends on stands now; `None` where it is not known.
@@ -15,7 +17,7 @@ pub(crate) fn dependency(name: &str, stack: Option<&StackItem>) -> String {
 }
 
 /// All that is known of a stack; `dependencies` say how those stand that it depends on.
-pub(crate) fn describe(detail: &StackDetail, dependencies: &[String]) -> String {
+pub(crate) fn describe(detail: &StackDetail, dependencies: &[String], now: Now) -> String {
     let stack = &detail.stack;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -40,6 +42,7 @@ pub(crate) fn describe(detail: &StackDetail, dependencies: &[String]) -> String 
         line("Problems", &observation.problems.join("; "));
         line("Notices", &observation.notices.join("; "));
     }
+    line("Trouble", detail.source_trouble.as_deref().unwrap_or_default());
     line("State kept", detail.state_address.as_deref().unwrap_or_default());
     if let Some(applied) = &detail.applied {
         line("Applied", &format!("{} at {} by run {}", applied.revision, applied.at, applied.run));
@@ -50,10 +53,7 @@ pub(crate) fn describe(detail: &StackDetail, dependencies: &[String]) -> String 
         line("Retry", &format!("{}, next try: {due}", count(retry.failures as usize, "failure")));
     }
     if let Some(lock) = &detail.lock {
-        line(
-            "Lock",
-            &format!("{} held by {} for {} since {}", lock.id, lock.who, lock.operation, lock.created),
-        );
+        line("Lock", &format!("{} {}", lock.id, held(lock, now)));
     }
     line("Pending", &detail.pending.join("; "));
     let drift = |report| drift(report, stack);

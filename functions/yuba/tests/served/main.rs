@@ -13,7 +13,7 @@ use yuba_api::{Api, Explain, Unexplained, router};
 use yuba_core::id::StackName;
 use yuba_core::job::{attempt_prefix, object};
 use yuba_core::record::StackAlias;
-use yuba_core::run::Run;
+use yuba_core::run::{Failure, FailureClass, Run, RunState};
 use yuba_core::stack::Stack;
 use yuba_core::time::Timestamp;
 use yuba_core::why::Why;
@@ -24,6 +24,9 @@ use yuba_ports::{Blobs, PutMode, Store};
 const PLAN: &str = r#"{"format_version":"1.2","resource_changes":[
     {"address":"toy.a","type":"toy","change":{"actions":["create"],"before":null,"after":{"x":1}}},
     {"address":"toy.b","type":"toy","change":{"actions":["delete"],"before":{},"after":null}}]}"#;
+
+const LEFT_BEHIND: &str = r#"{"version":4,"serial":3,"lineage":"5f2a","resources":[
+    {"mode":"managed","type":"toy","name":"a","instances":[{"attributes":{"x":"s3cr3t"}}]}]}"#;
 
 /// Knows the revision `main` alone.
 struct Knows;
@@ -46,11 +49,16 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::start_with(|_| ())
+    }
+
+    /// The same, with another last run.
+    fn start_with(change: impl FnOnce(&mut Run)) -> Self {
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let world = MemoryWorld::new();
-        runtime.block_on(fill(&world));
+        runtime.block_on(fill(&world, change));
         let api = Api::new(world.ports(), SecretString::from("secret"), Arc::new(Knows));
         runtime.spawn(async move { axum::serve(listener, router(api)).await });
         Self { _runtime: runtime, url }
@@ -76,9 +84,10 @@ impl Server {
     }
 }
 
-async fn fill(world: &MemoryWorld) {
+async fn fill(world: &MemoryWorld, change: impl FnOnce(&mut Run)) {
     let golden = include_str!("../../../../shared/core/tests/golden/run.v1.json");
-    let run: Run = serde_json::from_str(golden).unwrap();
+    let mut run: Run = serde_json::from_str(golden).unwrap();
+    change(&mut run);
     let mut stack = Stack::new(run.stack, run.name.clone(), Timestamp(1_796_034_987_858));
     stack.latest = Some(run.id);
     let alias = StackAlias { name: run.name.clone(), stack: run.stack };
@@ -87,6 +96,15 @@ async fn fill(world: &MemoryWorld) {
     let summary = yuba_core::plan::read(PLAN.as_bytes()).unwrap().summary;
     let key = format!("{}{}", attempt_prefix(run.stack, run.attempts.first().unwrap().id), object::SUMMARY);
     world.blobs.put(&key, &serde_json::to_vec(&summary).unwrap(), PutMode::Replace).await.unwrap();
+    let left = attempt_prefix(run.stack, run.attempts.last().unwrap().id) + object::ERRORED_STATE;
+    world.blobs.put(&left, LEFT_BEHIND.as_bytes(), PutMode::Replace).await.unwrap();
+}
+
+/// A run that left a state behind.
+fn failed(run: &mut Run) {
+    let (class, message) = (FailureClass::Transient, "the backend is away".to_owned());
+    run.state = RunState::Failed;
+    run.failure = Some(Failure { class, message, detail: String::new(), lock: None, errored_state: true });
 }
 
 #[test]
@@ -155,6 +173,69 @@ fn a_server_that_hangs_is_given_up_when_the_wait_is_over() {
     let server = Server { _runtime: Runtime::new().unwrap(), url: url.clone() };
     let said = server.yuba(&["wait", "infra/a", "--for", "applied", "--timeout", "1s"]);
     assert_eq!(said, format!("error: {url} accepts connections, but did not answer in time\nexit code 1\n"));
+}
+
+#[test]
+fn a_stack_that_is_not_there_in_time_is_told_with_how_it_stands() {
+    let server = Server::start();
+    insta::assert_snapshot!(server.yuba(&["wait", "network-prod", "--for", "applied", "--timeout", "1s"]), @r"
+    error: network-prod still had no run after 1s
+    exit code 1
+    ");
+}
+
+#[test]
+fn a_state_is_shown_before_it_is_pushed_and_pushed_only_where_somebody_agrees() {
+    let server = Server::start_with(failed);
+    insta::assert_snapshot!(server.yuba(&["recover", "network-prod"]), @r"
+    infra/network-prod: 01M8P0E1TJ47B4EFWP51V6Q0H8-apply-1 left a state behind that is not in its backend.
+    Serial 3, lineage 5f2a, 1 resource
+        toy.a
+    It would be pushed to: the backend that its code or manifest names, whose address is not literal (workspace default)
+    The backend refuses it if its own state is newer or of another lineage. Then the stack is planned.
+    error: nothing was pushed: there is no terminal to ask at; `--yes` pushes without asking
+    exit code 64
+    ");
+    let nothing = Server::start().yuba(&["recover", "network-prod", "--yes"]);
+    assert!(
+        nothing.starts_with("refused: network-prod: run 01M8P0E1TJ47B4EFWP51V6Q0H8 left no state behind"),
+        "{nothing}"
+    );
+    assert!(nothing.ends_with("exit code 3\n"), "{nothing}");
+}
+
+#[test]
+fn programs_are_told_what_became_of_what_they_asked_for() {
+    let server = Server::start();
+    insta::assert_snapshot!(server.yuba(&["approve", "network-prod", "-o", "json"]), @r#"
+    {
+      "items": [
+        {
+          "namespace": "infra",
+          "name": "network-prod",
+          "outcome": "refused",
+          "message": "nothing waits for approval: ",
+          "run": null
+        }
+      ]
+    }
+    exit code 3
+    "#);
+    let paused = server.yuba(&["pause", "--all", "--as", "ada", "-o", "yaml"]);
+    assert!(paused.starts_with("paused:\n") && paused.contains("who: ada\n"), "{paused}");
+}
+
+#[test]
+fn the_usage_of_a_verb_repeats_what_was_typed() {
+    insta::assert_snapshot!(Server::start().yuba(&["pause"]), @r"
+    error: the following required arguments were not provided:
+      --all
+
+    Usage: yuba pause --all
+
+    For more information, try '--help'.
+    exit code 64
+    ");
 }
 
 #[test]

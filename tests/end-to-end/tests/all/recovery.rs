@@ -46,13 +46,18 @@ fn a_state_that_could_not_be_saved_is_kept_and_pushed_by_recover() {
     assert_eq!(world.states("dev"), ["failed"]);
     world.repository.replace("stacks/dev/main.tf", "\"two\"", "\"one\"");
     world.repository.push("Back");
-    let told = world.yuba(&["recover", &run]).ok();
-    assert!(told.contains("it pushes the state that"), "{told}");
+    let replans = world.yuba(&["recover", &run]);
+    assert_eq!(replans.code, 64, "nobody can be asked: {}", replans.out);
+    assert!(replans.out.contains("1 resource\n    toy_network.this\n"), "{}", replans.out);
+    let told = world.yuba(&["recover", &run, "--yes", "-o", "json"]).ok();
+    assert!(told.contains("it pushes the state that") && told.contains(r#""outcome": "done""#), "{told}");
     world.until("the push was tried", || world.states("dev").len() > 2);
     backend.refuse_writes(Refuses::No);
     world.wait("dev", "unchanged");
     assert!(backend.state().contains("net-dev"), "{}", backend.state());
     assert!(yuba_toy_cloud::repeats(&world.cloud.journal().unwrap()).is_empty(), "nothing was made twice");
+    let outputs = world.yuba(&["outputs", "dev"]).ok();
+    assert!(outputs.contains("net-dev"), "what the plan saw is known: {outputs}");
 }
 
 #[test]
