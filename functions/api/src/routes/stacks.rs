@@ -201,9 +201,7 @@ async fn known<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name: &
         for (run, attempt) in runs.iter().filter_map(|run| Some((run, looked_into_state(run)?))) {
             let key = format!("{}{name}", attempt_prefix(stack.id, attempt));
             if let Some(bytes) = api.ports.blobs.get(&key).await? {
-                return Ok(serde_json::from_slice(&bytes).map_err(|error| {
-                    PortError::permanent(format!("{key} cannot be read")).because(error)
-                })?);
+                return Ok(read(&key, &bytes)?);
             }
             if run.state == RunState::Applied {
                 return Err(not_stored(stack, name, Some((run.id, &run.spec))));
@@ -215,6 +213,11 @@ async fn known<T: serde::de::DeserializeOwned>(api: &Api, stack: &Stack, name: &
         }
         after = next;
     }
+}
+
+fn read<T: serde::de::DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, PortError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| PortError::permanent(format!("{key} cannot be read")).because(error))
 }
 
 /// The attempt of a run that read the state, where the run left it as the manifests want it.

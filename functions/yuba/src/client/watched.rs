@@ -50,14 +50,13 @@ async fn follow_all(
         outcomes.ended(nth, &end);
         match end.how {
             Followed::Failed => outcomes.weigh(FAILED),
-            Followed::Ended => {}
             Followed::Drifted if looks_for_drift => {
                 outcomes.weigh(DRIFT);
                 if asker.is_for_people() {
                     get::describe(asker, &asked.name).await?;
                 }
             }
-            Followed::Drifted => {}
+            Followed::Ended | Followed::Drifted => {}
         }
     }
     outcomes.finish()
