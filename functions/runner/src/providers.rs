@@ -93,10 +93,19 @@ impl<'a> ProviderCache<'a> {
             }
             self.settle(&package.path(), hash)?;
             fs::create_dir_all(kept)?;
-            fs::rename(package.path(), &target)?;
-            symlink(&target, package.path())?;
+            if keep(&package.path(), &target)? {
+                symlink(&target, package.path())?;
+            }
         }
         Ok(())
+    }
+}
+
+/// Moves a package to where it is kept; `false` where another attempt put it there in the meantime.
+fn keep(package: &Path, target: &Path) -> io::Result<bool> {
+    match fs::rename(package, target) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        moved => moved.map(|()| true),
     }
 }
 
@@ -125,6 +134,19 @@ mod tests {
     fn locked(hashes: &[&str]) -> BTreeMap<String, LockedProvider> {
         let hashes = hashes.iter().map(|hash| (*hash).to_owned()).collect();
         [("host/a/b".to_owned(), LockedProvider { version: "1.0.0".to_owned(), hashes })].into()
+    }
+
+    #[test]
+    fn a_package_that_another_attempt_kept_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [mine, theirs] = ["mine", "theirs"].map(|name| folder.path().join(name));
+        for (package, content) in [(&mine, "1"), (&theirs, "2")] {
+            fs::create_dir(package).unwrap();
+            fs::write(package.join("provider"), content).unwrap();
+        }
+        assert!(!keep(&mine, &theirs).unwrap());
+        assert_eq!(fs::read_to_string(theirs.join("provider")).unwrap(), "2");
+        assert!(keep(&mine, &folder.path().join("new")).unwrap());
     }
 
     #[test]
