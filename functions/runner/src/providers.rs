@@ -101,10 +101,13 @@ impl<'a> ProviderCache<'a> {
     }
 }
 
+/// What `rename` says where a directory that is not empty is there already: file systems may choose, rename(2).
+const IS_THERE: [io::ErrorKind; 2] = [io::ErrorKind::DirectoryNotEmpty, io::ErrorKind::AlreadyExists];
+
 /// Moves a package to where it is kept; `false` where another attempt put it there in the meantime.
 fn keep(package: &Path, target: &Path) -> io::Result<bool> {
     match fs::rename(package, target) {
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(error) if IS_THERE.contains(&error.kind()) => Ok(false),
         moved => moved.map(|()| true),
     }
 }
