@@ -1,5 +1,5 @@
 //! Documents of the manifests that are stored as they say, and bind as they are stored: who receives messages, and of
-//! what.
+//! what; when nothing is applied.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

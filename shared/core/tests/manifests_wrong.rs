@@ -48,7 +48,9 @@ fn a_manifest_is_utf_8() {
         read_set(&[ManifestFile::new("m.yaml".to_owned(), bytes)])
     };
     let set = file(&stack("path: caf~"));
-    assert!(set.stacks.is_empty());
+    assert!(set.stacks.is_empty() && !set.is_held_back);
+    let freeze = "apiVersion: yuba.dev/v1\nkind: Freeze\nmetadata: {name: summer}\nspec: {reason: caf~}\n";
+    assert!(file(freeze).is_held_back, "without it something would be applied that it forbids");
     let told: Vec<String> = set.findings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"), @"m.yaml:12:1: error: holds bytes that are no text (or U+FFFD, which stands for such): a manifest is UTF-8");
     let told: Vec<String> =

@@ -55,6 +55,12 @@ impl ManifestFile {
         let line = u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1);
         Some((Spot { line, ..Spot::START }, messages::not_utf8()))
     }
+
+    /// The kind of a document in it that may forbid something, as far as can be told without reading it.
+    fn may_restrict(&self) -> Option<&'static str> {
+        let is_ours = self.text.contains("yuba.dev/");
+        RESTRICTIONS.into_iter().find(|kind| is_ours && self.text.contains(kind))
+    }
 }
 
 /// A stack that can be used.
@@ -94,7 +100,7 @@ pub struct ConfigMapManifest {
     pub place: Place,
 }
 
-/// A document that is stored as it says: a `Provider` or an `Alert`.
+/// A document that is stored as it says: a `Provider`, an `Alert`, a `Freeze`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeclaredManifest<S> {
     /// Its name.
@@ -238,6 +244,9 @@ pub fn read_set(files: &[ManifestFile]) -> ManifestSet {
         if let Some((spot, message)) = file.fault() {
             let place = spot.in_file(&file.path);
             drafts.hold_back("document", None, &place);
+            if let Some(kind) = file.may_restrict() {
+                drafts.hold_back_all(kind, &place);
+            }
             drafts.findings.push(Finding { severity: Severity::Error, place, message });
             continue;
         }
@@ -396,8 +405,11 @@ impl Drafts {
 }
 
 pub(super) fn is_restriction(kind: &str) -> bool {
-    ["Policy", "Team", "Freeze"].contains(&kind)
+    RESTRICTIONS.contains(&kind)
 }
+
+/// Kinds whose documents forbid something: nothing is taken over without one that is there and cannot be read.
+const RESTRICTIONS: [&str; 3] = ["Policy", "Team", "Freeze"];
 
 /// Over the document as JSON with sorted keys; what Kubernetes writes into `status` aside.
 fn digest(root: &Node) -> DocumentDigest {
