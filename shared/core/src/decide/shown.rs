@@ -30,12 +30,10 @@ impl Draft {
         }
         let waits = self.run.as_ref().filter(|run| run.state == RunState::AwaitingApproval);
         if let Some(frozen) = waits.and_then(|_| self.frozen()) {
-            status.push_str("; ");
-            status.push_str(&frozen.to_string());
+            add(&mut status, &frozen.to_string());
         }
         if let Some(answer) = self.drift_answer().filter(|_| self.run.is_none()) {
-            status.push_str("; ");
-            status.push_str(&answered(answer));
+            add(&mut status, &answered(answer));
         }
         if let Some(why) = self.faulty_manifest() {
             add(&mut status, &format!("its last good version stays in force: {why}"));

@@ -36,7 +36,7 @@ fn during_a_freeze_nobody_approves_and_afterwards_they_may() {
     world.push("a");
     world.planned("first");
     insta::assert_snapshot!(world.ask(APPROVE), @"refused: Freeze infra/year-end (inventory): nothing is approved or applied until 2026-11-30T05:53:20Z");
-    insta::assert_snapshot!(world.shown(), @r#"Unknown: Plan generated: set approvePlan: "plan-main-aaaaaaaaaa" to approve this plan.; Freeze infra/year-end (inventory): nothing is approved or applied until 2026-11-30T05:53:20Z"#);
+    insta::assert_snapshot!(world.shown(), @r#"Unknown: Plan generated: set approvePlan: "plan-main-aaaaaaaaaa" to approve this plan; Freeze infra/year-end (inventory): nothing is approved or applied until 2026-11-30T05:53:20Z"#);
     world.stack.outbox.clear();
     world.passes(Span::hours(1));
     assert_eq!(world.stack.due.map(|due| due.to_string()).as_deref(), Some("2026-11-30T05:53:20Z"));
