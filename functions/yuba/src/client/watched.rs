@@ -44,8 +44,19 @@ async fn follow_all(
     (stacks, verb): (Stacks, &str),
     mut outcomes: Outcomes<'_>,
 ) -> Result<ExitCode> {
+    let followed = follow_each(asker, (stacks, verb), &mut outcomes).await;
+    // What was asked for before something went wrong is told too.
+    let code = outcomes.finish()?;
+    followed.map(|()| code)
+}
+
+async fn follow_each(
+    asker: &Asker<'_>,
+    (stacks, verb): (Stacks, &str),
+    outcomes: &mut Outcomes<'_>,
+) -> Result<()> {
     let looks_for_drift = verb == DRIFT_CHECK;
-    for (nth, asked) in ask(asker, stacks, verb, &mut outcomes).await?.into_iter().enumerate() {
+    for (nth, asked) in ask(asker, stacks, verb, outcomes).await?.into_iter().enumerate() {
         let Some(end) = asked.end(asker).await? else { continue };
         outcomes.ended(nth, &end);
         match end.how {
@@ -59,7 +70,7 @@ async fn follow_all(
             Followed::Ended | Followed::Drifted => {}
         }
     }
-    outcomes.finish()
+    Ok(())
 }
 
 /// A stack that was asked for something.
