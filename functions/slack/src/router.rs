@@ -11,7 +11,7 @@ use axum::routing::post;
 use yuba_core::slack::came::Came;
 use yuba_core::slack::payload::{Interaction, SlashCommand};
 use yuba_ports::records::Versioned;
-use yuba_ports::{Committed, PortError, Ports};
+use yuba_ports::{Committed, PortError, Ports, chain};
 
 use crate::answer::Answer;
 use crate::command;
@@ -91,7 +91,6 @@ async fn believe<'a>(shared: &Shared, headers: &HeaderMap, body: &'a Bytes) -> R
 
 fn failed(shared: &Shared, error: &PortError) -> Answer {
     let id = shared.ports.ids.ulid();
-    let cause = error.source.as_deref().map(ToString::to_string);
-    tracing::error!(%id, %error, cause, "what somebody did in Slack could not be carried out");
+    tracing::error!(%id, error = chain(error), "what somebody did in Slack could not be carried out");
     Answer::Failed(id)
 }

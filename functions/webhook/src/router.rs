@@ -11,7 +11,7 @@ use axum::routing::post;
 use secrecy::SecretString;
 use tracing::Instrument;
 use yuba_git::webhook::{Scheme, parse, verify};
-use yuba_ports::{PortError, Ports};
+use yuba_ports::{PortError, Ports, chain};
 
 use crate::accept::accept;
 use crate::answer::Answer;
@@ -99,7 +99,6 @@ async fn receive(shared: &Shared, endpoint: &Endpoint<'_>, headers: &HeaderMap, 
 
 fn failed(ports: &Ports, error: &PortError) -> Answer {
     let id = ports.ids.ulid();
-    let cause = error.source.as_deref().map(ToString::to_string);
-    tracing::error!(%id, %error, cause, "a webhook delivery could not be stored");
+    tracing::error!(%id, error = chain(error), "a webhook delivery could not be stored");
     Answer::Failed(id)
 }
