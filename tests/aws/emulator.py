@@ -2,7 +2,8 @@
 ends when standard input does, so that it never outlives the test that started it.
 
 Where YUBA_EMULATOR_CLOCK is set, the queues' time is the test's: it stands still, and moves as the file of that name says
-(milliseconds since the start). SQS hides and deduplicates messages by it.
+(milliseconds since the start). SQS hides and deduplicates messages by it. Where YUBA_EMULATOR_TASKS is set, tasks of ECS run: see
+`ecs.py`.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import time
 with socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     PORT = free.getsockname()[1]
+TASKS = os.environ.get("YUBA_EMULATOR_TASKS")
 ENDPOINT = f"http://127.0.0.1:{PORT}"
 os.environ.update(
     GATEWAY_PORT=str(PORT),
@@ -56,6 +58,10 @@ def announce():
 
 def end_with_input():
     sys.stdin.read()
+    if TASKS:
+        import ecs
+
+        ecs.end()
     os._exit(0)
 
 
@@ -68,6 +74,10 @@ def main():
     if clock := os.environ.get("YUBA_EMULATOR_CLOCK"):
         # Topics note in the queues when their messages may be seen.
         sqs.time = sns.time = TestsClock(clock)
+    if TASKS:
+        import ecs
+
+        ecs.install()
     for work in (announce, end_with_input):
         threading.Thread(target=work, daemon=True).start()
     config = Config()

@@ -1,9 +1,12 @@
-//! From a signed push to the request that a task be run: the functions' programs, packaged as for AWS, on an emulator
-//! that runs them. Its ECS starts nothing, so what a task would ask for is asked here.
+//! The functions' programs, packaged as for AWS and deployed as the plan of `infra/` says, on an emulator that runs them.
+//! Where a test does not say what a task asks for and tells, its tasks are the real runner.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helper fails the test")]
 
+mod applied;
 mod people;
+mod repository;
+mod runner;
 mod task;
 mod world;
 
@@ -33,7 +36,7 @@ async fn a_push_becomes_a_task_and_what_cannot_be_read_a_dead_letter() {
     assert_eq!(status, 200, "{claim}");
     let claim: Value = serde_json::from_str(&claim).unwrap();
     assert_eq!(claim["job"]["attempt"], attempt.to_string());
-    assert_eq!(claim["objects"]["bucket"]["root"], "test/");
+    assert_eq!(claim["objects"]["bucket"]["root"], "demo/");
     assert!(claim["objects"]["bucket"]["credentials"]["AWS_SESSION_TOKEN"].is_string());
 
     let (status, stacks) = world.get("api", "/api/v1/stacks", world::TOKEN).await;

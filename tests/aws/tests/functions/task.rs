@@ -1,4 +1,4 @@
-//! What a task would do: the emulator's ECS starts nothing.
+//! What a task would do, said by the test: the tasks of its world are held.
 
 use serde_json::{Value, json};
 use yuba_core::id::{AttemptId, Phase};

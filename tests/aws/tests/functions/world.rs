@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -25,6 +26,10 @@ use yuba_git::webhook::sign;
 use yuba_ports::memory::MemoryClock;
 use yuba_ports::records::page;
 use yuba_ports::{Launcher, Order, Query, TaskStatus};
+use yuba_toy_cloud::Cloud;
+
+use crate::repository::{ONE, Repository, TERRAFORM, manifest};
+use crate::runner::TASKS;
 
 /// As `deploy.py` stores them.
 pub(crate) const KEY: &str = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk";
@@ -42,48 +47,66 @@ const PATIENCE: Duration = Duration::from_mins(1);
 struct Deployed {
     urls: BTreeMap<String, String>,
     settings: BTreeMap<String, String>,
+    /// The bucket for states.
+    states: String,
 }
 
 pub(crate) struct World {
     endpoint: String,
     deployed: Deployed,
-    repository: String,
+    pub(crate) repository: Repository,
+    pub(crate) cloud: Cloud,
     config: aws_config::SdkConfig,
     http: reqwest::Client,
-    _directory: TempDir,
+    directory: TempDir,
     /// Its standard input stays open as long as this process lives; the emulator ends with it.
     _emulator: Child,
 }
 
 impl World {
-    /// Starts an emulator, and deploys the functions on it, for a stack with a line of its spec and other manifests.
+    /// Deploys the functions for a stack with a line of its spec and other manifests. Its tasks wait, and are never begun.
     pub(crate) async fn deploy(stack: &str, others: &str) -> Self {
+        let world = Self::bare().await;
+        world.control(&json!({ "hold": true }));
+        world
+            .repository
+            .commit(&[("flux/all.yaml", &manifest(TERRAFORM, stack, others)), ("net/main.tf", ONE)]);
+        world
+    }
+
+    /// Deploys the functions for a repository that is empty. Its tasks run.
+    pub(crate) async fn bare() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let repository = repository(directory.path(), stack, others);
+        open_to_all(directory.path());
+        let repository = Repository::begin(directory.path());
+        let cloud = Cloud::at(directory.path().join("cloud"));
+        cloud.open().unwrap();
         let (emulator, endpoint) = emulator(directory.path());
-        let manifests = format!("{repository}@main//flux");
+        let plan = directory.path().join("plan.json");
+        fs::write(&plan, planned(&format!("{}@main//flux", repository.url())).to_string()).unwrap();
         let script = root().join("tests/aws/deploy.py");
-        let printed = run(python().arg(script).arg(&endpoint).arg(programs()).arg(manifests));
+        let printed = run(python().arg(script).arg(&endpoint).arg(programs()).arg(plan));
         let config = yuba_aws::loader()
             .endpoint_url(&endpoint)
-            .region(Region::new("us-east-1"))
-            .credentials_provider(Credentials::new("test", "test", None, None, "tests"))
+            .region(Region::new("eu-central-1"))
+            .credentials_provider(Credentials::new("111122223333", "test", None, None, "tests"))
             .load()
             .await;
         Self {
             deployed: serde_json::from_str(&printed).unwrap(),
             endpoint,
             repository,
+            cloud,
             config,
             http: reqwest::Client::builder().no_proxy().build().unwrap(),
-            _directory: directory,
+            directory,
             _emulator: emulator,
         }
     }
 
     /// Tells of a push, signed with this secret.
     pub(crate) async fn push(&self, secret: &str) -> (u16, String) {
-        let body = json!({ "url": self.repository, "ref": "refs/heads/main" }).to_string();
+        let body = json!({ "url": self.repository.url(), "ref": "refs/heads/main" }).to_string();
         let signature = sign(body.as_bytes(), &SecretString::from(secret)).unwrap();
         let request = self.request("webhook", "/webhooks/generic", reqwest::Method::POST);
         answer(request.header("x-yuba-signature", signature).body(body)).await
@@ -97,12 +120,9 @@ impl World {
         answer(self.request(function, path, reqwest::Method::GET).bearer_auth(token)).await
     }
 
-    /// A request to a function's URL: by its name, which no resolver knows here.
+    /// A request to a function's URL.
     fn request(&self, function: &str, path: &str, method: reqwest::Method) -> reqwest::RequestBuilder {
-        let url = &self.deployed.urls[function];
-        let host = url.split("://").nth(1).unwrap().trim_end_matches('/');
-        let host = host.split(':').next().unwrap();
-        self.http.request(method, format!("{}{path}", self.endpoint)).header("host", host)
+        self.http.request(method, format!("{}{path}", self.deployed.urls[function].trim_end_matches('/')))
     }
 
     pub(crate) async fn put(&self, function: &str, path: &str, token: &str, body: &Value) -> (u16, String) {
@@ -142,6 +162,21 @@ impl World {
         serde_json::from_str(&message.body.unwrap()).ok()
     }
 
+    /// Where a function is reached.
+    pub(crate) fn url(&self, function: &str) -> &str {
+        &self.deployed.urls[function]
+    }
+
+    /// The bucket for states, and where it is reached.
+    pub(crate) fn states(&self) -> (&str, &str) {
+        (&self.deployed.states, &self.endpoint)
+    }
+
+    /// A file of tasks.
+    pub(crate) fn tasks(&self, file: &str) -> PathBuf {
+        self.directory.path().join(TASKS).join(file)
+    }
+
     /// Where the functions keep objects.
     pub(crate) fn blobs(&self) -> S3Blobs {
         let mut variables = Variables::new(self.deployed.settings.clone());
@@ -166,7 +201,7 @@ impl World {
         (status == TaskStatus::Running).then_some(attempt)
     }
 
-    fn store(&self) -> DynamoStore {
+    pub(crate) fn store(&self) -> DynamoStore {
         let mut variables = Variables::new(self.deployed.settings.clone());
         let settings = StoreSettings::read(&mut variables);
         DynamoStore::new(&self.config, &variables.finish(settings).unwrap())
@@ -209,48 +244,18 @@ async fn answer(request: reqwest::RequestBuilder) -> (u16, String) {
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-/// A repository with a source and a stack; its URL.
-fn repository(directory: &Path, stack: &str, others: &str) -> String {
-    let place = directory.join("infra");
-    let url = format!("file://{}", place.display());
-    let manifests = format!(
-        "apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {{name: infra, namespace: default}}
-spec: {{interval: 1m, url: '{url}', ref: {{branch: main}}}}
----
-apiVersion: infra.contrib.fluxcd.io/v1alpha2
-kind: Terraform
-metadata: {{name: net, namespace: default}}
-spec:
-  path: ./net
-  interval: 1h
-  {stack}
-  sourceRef: {{kind: GitRepository, name: infra}}
-{others}"
-    );
-    for (path, text) in
-        [("flux/all.yaml", manifests.as_str()), ("net/main.tf", "output \"one\" { value = 1 }\n")]
-    {
-        fs::create_dir_all(place.join(path).parent().unwrap()).unwrap();
-        fs::write(place.join(path), text).unwrap();
-    }
-    let git = |arguments: &[&str]| {
-        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
-        run(Command::new("git").current_dir(&place).args(who).args(arguments))
-    };
-    git(&["init", "--quiet", "--initial-branch=main"]);
-    git(&["add", "--all"]);
-    git(&["commit", "--quiet", "--message=Begin"]);
-    url
-}
-
 /// The emulator, with real time for its queues, and where it listens.
 #[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
 fn emulator(directory: &Path) -> (Child, String) {
+    let tasks = directory.join(TASKS);
+    fs::create_dir(&tasks).unwrap();
+    open_to_all(&tasks);
     let mut emulator = python()
         .arg(root().join("tests/aws/emulator.py"))
         .env("TMPDIR", directory)
+        .env("YUBA_EMULATOR_TASKS", tasks)
+        .env("YUBA_EMULATOR_RUNNER", programs().join("yuba-runner"))
+        .env("TF_CLI_CONFIG_FILE", yuba_toy_cloud::shared_mirror().unwrap())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -258,6 +263,18 @@ fn emulator(directory: &Path) -> (Child, String) {
     let mut endpoint = String::new();
     BufReader::new(emulator.stdout.take().unwrap()).read_line(&mut endpoint).unwrap();
     (emulator, endpoint.trim().to_owned())
+}
+
+/// What comes of `infra/` with these manifests.
+fn planned(manifests: &str) -> Value {
+    let mut input = yuba_infra::minimal_input();
+    input["manifests"] = manifests.into();
+    yuba_infra::Copy::of("minimal", &input).made().plan()
+}
+
+/// Lets every user pass and use a directory: each engine is another one.
+fn open_to_all(directory: &Path) {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o1777)).unwrap();
 }
 
 /// What a function says that is started with these settings, and cannot run.
@@ -275,7 +292,7 @@ pub(crate) fn start(function: &str, settings: &[(&str, &str)]) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests run programs as people do")]
-fn run(command: &mut Command) -> String {
+pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
@@ -293,7 +310,7 @@ fn python() -> Command {
 }
 
 /// Where the built programs lie: in `target/<profile>/` above this test.
-fn programs() -> PathBuf {
+pub(crate) fn programs() -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let place = here.ancestors().nth(2).unwrap().to_owned();
     assert!(

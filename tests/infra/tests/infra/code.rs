@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::kit::{infra, run};
+use yuba_infra::{infra, run};
 
 /// The most variables that the module may have.
 const MOST_VARIABLES: usize = 40;

@@ -1,8 +1,9 @@
 //! The examples as a whole, and what wrong input gets.
 
 use serde_json::json;
+use yuba_infra::{Copy, FUNCTIONS, infra, minimal_input};
 
-use crate::kit::{Copy, FUNCTIONS, Plan, infra, minimal_input, plans};
+use crate::kit::{Plan, plans};
 
 #[test]
 fn each_example_plans_all_functions() {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use walkdir::WalkDir;
 use yuba_core::task::environment;
+use yuba_infra::{FUNCTIONS, infra};
 
-use crate::kit::{FUNCTIONS, existing_vpc, infra, plans};
+use crate::kit::{existing_vpc, plans};
 
 const STORE: &[&str] = &["YUBA_INSTALLATION", "YUBA_TABLE"];
 const QUEUE: &[&str] = &[

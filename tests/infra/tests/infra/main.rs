@@ -12,4 +12,5 @@ mod functions;
 mod image;
 mod kit;
 mod policies;
+mod stand_in;
 mod stores;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use yuba_infra::{Copy, FUNCTIONS};
 
-use crate::kit::{Copy, FUNCTIONS, Plan, existing_vpc, minimal, plans, statements, texts};
+use crate::kit::{Plan, existing_vpc, minimal, plans, statements, texts};
 
 /// What may be done to `*`, as a statement's name, and why nothing else can be said.
 const TO_EVERYTHING: [(&str, &str); 3] = [
@@ -303,7 +304,7 @@ module "stack_roles" {
 fn a_plan_holds_the_lock_of_a_state_and_only_an_apply_writes_it() {
     let copy = Copy::of("minimal", &json!({}));
     copy.write("main.tf", STACK_ROLES);
-    let plan = copy.plan("demo");
+    let plan = Plan::of("demo", copy);
     let written = |phase: &str| {
         let address = format!("module.stack_roles.aws_iam_role_policy.state[\"{phase}\"]");
         let policy = plan.resources.iter().find(|it| it.address == address).expect("a policy");

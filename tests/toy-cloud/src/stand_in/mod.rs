@@ -1,8 +1,9 @@
 //! A provider that stands in for another: it has that one's schema, and answers to its data sources, from two files. With it
 //! tofu checks and plans code for a cloud without one: a plan has whatever the code says, and all that only the cloud could
-//! say is unknown. It makes nothing.
+//! say is unknown, unless a third file says what the cloud would say. It makes nothing.
 
 mod answers;
+mod made;
 mod schema;
 
 use std::io::Write;
@@ -20,10 +21,13 @@ use crate::plugin::wire::{
 };
 use crate::plugin::{Plugin, serve as serve_plugin};
 use answers::Answers;
+use made::Made;
 use schema::Schemas;
 
 /// The folder that has `schema.json` and `answers.json`.
 const FOLDER: &str = "STAND_IN";
+/// Where it is set, a file with what the cloud would say of what it made.
+const MADE: &str = "STAND_IN_MADE";
 const SEVERITY_ERROR: i32 = 1;
 
 /// Why the stand-in cannot do what it is asked.
@@ -56,16 +60,23 @@ pub async fn serve() -> ExitCode {
 struct StandIn {
     schemas: Schemas,
     answers: Answers,
+    made: Made,
 }
 
 impl StandIn {
     fn read() -> Result<Self, StandInError> {
-        #[expect(clippy::disallowed_methods, reason = "the one setting, read once")]
-        let folder = std::env::var_os(FOLDER).map(PathBuf::from).ok_or(StandInError::NoFolder)?;
-        Ok(Self { schemas: json(&folder.join("schema.json"))?, answers: json(&folder.join("answers.json"))? })
+        #[expect(clippy::disallowed_methods, reason = "the settings, read once")]
+        let setting = |name| std::env::var_os(name).map(PathBuf::from);
+        let folder = setting(FOLDER).ok_or(StandInError::NoFolder)?;
+        let made = setting(MADE).map(|file| json(&file)).transpose()?.unwrap_or_default();
+        Ok(Self {
+            schemas: json(&folder.join("schema.json"))?,
+            answers: json(&folder.join("answers.json"))?,
+            made,
+        })
     }
 
-    /// What the code says, and what only the cloud could say as it was, or unknown.
+    /// What the code says, and what only the cloud could say as it was, as it would be, or unknown.
     fn planned(&self, request: &PlanRequest) -> Result<DynamicValue, StandInError> {
         let Some(mut planned) = object(request.proposed_new_state.as_ref())? else {
             return Ok(Value::Null.encode()?);
@@ -73,7 +84,8 @@ impl StandIn {
         let prior = object(request.prior_state.as_ref())?;
         for name in self.schemas.computed(&request.type_name)? {
             let before = prior.as_ref().and_then(|prior| prior.get(name)).cloned();
-            planned.insert(name.clone(), before.unwrap_or(Value::Unknown));
+            let value = before.or_else(|| self.made.of(&request.type_name, name, &planned));
+            planned.insert(name.clone(), value.unwrap_or(Value::Unknown));
         }
         Ok(Value::Map(planned).encode()?)
     }
