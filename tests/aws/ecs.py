@@ -6,11 +6,12 @@ A client token names one task, whoever asks how often; what becomes of a task is
     refuse  a reason why RunTask starts none (`RESOURCE:MEMORY`), or an error as which it ends (`ThrottlingException`)
     hold    whether tasks wait before they start
     fail    why tasks stop before they start (`CannotPullContainerError: …`)
+    late    whether tasks that stopped before they started start all the same
     kill    attempts whose process is killed
     memory  whether what was killed used too much memory
     events  how often EventBridge is told of a state, else once
 
-Each task has a file `<attempt>.json` there: how often it was asked for, its status, its process; and a log beside it.
+Each task has a file `<attempt>.json` there: how often it was asked for, its status, the exit code of its process; and a log.
 """
 
 import json
@@ -92,8 +93,12 @@ def live(task, account, region):
         if task["lastStatus"] == "STOPPED":
             return
         if why := control("fail"):
-            return ended(task, why, "TaskFailedToStart", None)
-        process = start(task)
+            ended(task, why, "TaskFailedToStart", None)
+            while not control("late"):
+                time.sleep(GLANCE)
+            start(task, "STOPPED").wait()
+            return note(task)
+        process = start(task, "RUNNING")
         tell(task)
         while process.poll() is None:
             if task["startedBy"] in (control("kill") or []):
@@ -109,7 +114,7 @@ def live(task, account, region):
         ended(task, "Essential container in task exited", "EssentialContainerExited", code)
 
 
-def start(task):
+def start(task, status):
     os.makedirs(work(task))
     variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
     said = container(task)["environment"] + task["overrides"]["containerOverrides"][0]["environment"]
@@ -118,7 +123,7 @@ def start(task):
     variables["YUBA_WORK"] = work(task)
     with open(f"{DIRECTORY}/{task['startedBy']}.log", "ab") as log:
         process = subprocess.Popen([RUNNER], env=variables, cwd=work(task), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    task["_process"], task["lastStatus"] = process, "RUNNING"
+    task["_process"], task["lastStatus"] = process, status
     return process
 
 
@@ -149,7 +154,7 @@ def note(task):
     with LOCK:
         times = next(times for _, other, times in ASKED.values() if other is task)
         process = task.get("_process")
-        noted = {"asked": times, "status": task["lastStatus"], "process": process and process.pid}
+        noted = {"asked": times, "status": task["lastStatus"], "code": process and process.poll()}
         path = f"{DIRECTORY}/{task['startedBy']}.json"
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(noted, file)

@@ -3,7 +3,7 @@ ends when standard input does, so that it never outlives the test that started i
 
 Where YUBA_EMULATOR_CLOCK is set, the queues' time is the test's: it stands still, and moves as the file of that name says
 (milliseconds since the start). SQS hides and deduplicates messages by it. Where YUBA_EMULATOR_TASKS is set, tasks of ECS run: see
-`ecs.py`.
+`ecs.py`; and a minute of its schedules takes ten seconds.
 """
 
 import asyncio
@@ -76,8 +76,12 @@ def main():
         sqs.time = sns.time = TestsClock(clock)
     if TASKS:
         import ecs
+        from ministack.services import eventbridge
 
         ecs.install()
+        seconds = eventbridge._parse_rate_seconds
+        eventbridge._parse_rate_seconds = lambda rate: seconds(rate) and seconds(rate) // 6
+        eventbridge._SCHEDULER_TICK_INTERVAL = 1
     for work in (announce, end_with_input):
         threading.Thread(target=work, daemon=True).start()
     config = Config()

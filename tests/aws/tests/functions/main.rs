@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helper fails the test")]
 
 mod applied;
+mod lost;
 mod people;
 mod repository;
 mod runner;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::world::{World, run};
+use crate::world::{WEBHOOK_SECRET, World, run};
 
 /// Code that needs no cloud.
 pub(crate) const ONE: &str = "output \"one\" { value = 1 }\n";
@@ -48,13 +48,15 @@ impl Repository {
 }
 
 impl World {
-    /// Commits a stack `net` of one network, with lines of its spec.
-    pub(crate) fn network(&self, spec: &str) {
+    /// Commits a stack `net` of one network, with lines of its spec, and tells of it.
+    pub(crate) async fn network(&self, spec: &str) {
         let spec = format!("{}\n{spec}", self.backend("net")).replace('\n', "\n  ");
         self.repository.commit(&[
             ("flux/all.yaml", &manifest(STACK, &spec, "")),
             ("net/main.tf", &network(self.cloud.dir())),
         ]);
+        let (status, answer) = self.push(WEBHOOK_SECRET).await;
+        assert_eq!(status, 202, "{answer}");
     }
 
     /// The field of a spec that keeps a state in the installation's bucket.
@@ -110,7 +112,7 @@ pub(crate) const TERRAFORM: &str = "apiVersion: infra.contrib.fluxcd.io/v1alpha2
 /// The same with more fields.
 const STACK: &str = "apiVersion: yuba.dev/v1\nkind: Stack";
 
-/// A source and a stack `net` with a line of its spec, and other manifests.
+/// A source and a stack `net` with lines of its spec, and other manifests.
 pub(crate) fn manifest(kind: &str, stack: &str, others: &str) -> String {
     format!(
         "apiVersion: source.toolkit.fluxcd.io/v1
@@ -122,7 +124,6 @@ spec: {{interval: 1m, url: '{URL}', ref: {{branch: main}}}}
 metadata: {{name: net, namespace: default}}
 spec:
   path: ./net
-  interval: 1h
   {stack}
   sourceRef: {{kind: GitRepository, name: infra}}
 {others}"

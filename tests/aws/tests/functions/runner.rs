@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
+use yuba_core::id::AttemptId;
 
 use crate::world::{TOKEN, World, programs};
 
@@ -16,6 +17,17 @@ impl World {
         let (now, new) = (self.tasks("control.json"), self.tasks("control.new"));
         fs::write(&new, what.to_string()).unwrap();
         fs::rename(new, now).unwrap();
+    }
+
+    /// What is noted of a task, where it was asked for.
+    pub(crate) fn noted(&self, attempt: AttemptId) -> Option<Value> {
+        let noted = fs::read(self.tasks(&format!("{attempt}.json"))).ok()?;
+        Some(serde_json::from_slice(&noted).unwrap())
+    }
+
+    /// What a task's process said.
+    pub(crate) fn said(&self, attempt: AttemptId) -> String {
+        fs::read_to_string(self.tasks(&format!("{attempt}.log"))).unwrap()
     }
 
     /// Runs the command line; what it said, and its exit code.

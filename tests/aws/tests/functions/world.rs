@@ -19,12 +19,13 @@ use tempfile::TempDir;
 use yuba_aws::{
     BlobsSettings, DynamoStore, EcsLauncher, LauncherSettings, S3Blobs, StoreSettings, Variables,
 };
+use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::id::AttemptId;
-use yuba_core::record::Index;
+use yuba_core::record::{Index, Key};
 use yuba_core::run::Run;
 use yuba_git::webhook::sign;
 use yuba_ports::memory::MemoryClock;
-use yuba_ports::records::page;
+use yuba_ports::records::{Versioned, load, page};
 use yuba_ports::{Launcher, Order, Query, TaskStatus};
 use yuba_toy_cloud::Cloud;
 
@@ -68,9 +69,10 @@ impl World {
     pub(crate) async fn deploy(stack: &str, others: &str) -> Self {
         let world = Self::bare().await;
         world.control(&json!({ "hold": true }));
+        let spec = format!("interval: 1h\n  {stack}");
         world
             .repository
-            .commit(&[("flux/all.yaml", &manifest(TERRAFORM, stack, others)), ("net/main.tf", ONE)]);
+            .commit(&[("flux/all.yaml", &manifest(TERRAFORM, &spec, others)), ("net/main.tf", ONE)]);
         world
     }
 
@@ -185,8 +187,26 @@ impl World {
         S3Blobs::new(&self.config, settings, &store.installation)
     }
 
+    /// Whether a task has claimed an attempt.
+    pub(crate) async fn is_claimed(&self, attempt: AttemptId) -> bool {
+        let record = load::<Attempt>(&self.store(), &Key::attempt(attempt)).await.unwrap();
+        record.is_some_and(|record| record.state == AttemptState::Claimed)
+    }
+
+    /// The attempts of the newest run, oldest first.
+    pub(crate) async fn attempts(&self) -> Vec<AttemptId> {
+        let run = self.newest().await;
+        run.map(|run| run.attempts.iter().map(|note| note.id).collect()).unwrap_or_default()
+    }
+
     /// The attempt whose task the orchestrator had run, once it has.
     pub(crate) async fn task(&self) -> Option<AttemptId> {
+        let attempt = self.newest().await?.attempt_out()?;
+        let status = self.launcher().describe(attempt).await.unwrap();
+        (status == TaskStatus::Running).then_some(attempt)
+    }
+
+    async fn newest(&self) -> Option<Run> {
         let query = Query::Index {
             index: Index::Runs,
             prefix: String::new(),
@@ -196,9 +216,7 @@ impl World {
             limit: 10,
         };
         let (runs, _) = page::<Run>(&self.store(), query).await.unwrap();
-        let attempt = runs.first()?.attempt_out()?;
-        let status = self.launcher().describe(attempt).await.unwrap();
-        (status == TaskStatus::Running).then_some(attempt)
+        runs.into_iter().next().map(Versioned::into_value)
     }
 
     pub(crate) fn store(&self) -> DynamoStore {
