@@ -1,7 +1,7 @@
 """ECS of the emulator, whose tasks run nothing by themselves: here each is a process of this machine, the real runner.
 
 A client token names one task, whoever asks how often; what becomes of a task is told to EventBridge. A test says in
-`control.json` of the directory YUBA_EMULATOR_TASKS what is to go wrong, and may change it whenever it likes:
+`control.json` what is to go wrong (see `faults.py` for the rest of it):
 
     refuse  a reason why RunTask starts none (`RESOURCE:MEMORY`), or an error as which it ends (`ThrottlingException`)
     hold    whether tasks wait before they start
@@ -11,7 +11,7 @@ A client token names one task, whoever asks how often; what becomes of a task is
     memory  whether what was killed used too much memory
     events  how often EventBridge is told of a state, else once
 
-Each task has a file `<attempt>.json` there: how often it was asked for, its status, the exit code of its process; and a log.
+Each task has a file `<attempt>.json` beside it: how often it was asked for, its status, the exit code of its process; and a log.
 """
 
 import json
@@ -21,10 +21,10 @@ import subprocess
 import threading
 import time
 
+from faults import DIRECTORY, control
 from ministack.core.responses import error_response_json, get_account_id, get_region, json_response, request_scope
 from ministack.services import ecs, eventbridge
 
-DIRECTORY = os.environ["YUBA_EMULATOR_TASKS"]
 RUNNER = os.environ["YUBA_EMULATOR_RUNNER"]
 INHERITED = ["PATH", "TF_CLI_CONFIG_FILE", "AWS_EC2_METADATA_DISABLED"]
 GLANCE = 0.05
@@ -33,14 +33,6 @@ LOCK = threading.RLock()
 # By client token: what was asked for, the task, how often.
 ASKED = {}
 RUN, STOP = ecs._run_task, ecs._stop_task
-
-
-def control(name):
-    try:
-        with open(f"{DIRECTORY}/control.json", encoding="utf-8") as file:
-            return json.load(file).get(name)
-    except FileNotFoundError:
-        return None
 
 
 def run_task(data):

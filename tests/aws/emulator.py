@@ -2,8 +2,8 @@
 ends when standard input does, so that it never outlives the test that started it.
 
 Where YUBA_EMULATOR_CLOCK is set, the queues' time is the test's: it stands still, and moves as the file of that name says
-(milliseconds since the start). SQS hides and deduplicates messages by it. Where YUBA_EMULATOR_TASKS is set, tasks of ECS run: see
-`ecs.py`; and a minute of its schedules takes ten seconds.
+(milliseconds since the start). SQS hides and deduplicates messages by it. Where YUBA_EMULATOR_TASKS is set, tasks of ECS run (see
+`ecs.py`), much goes wrong where a test wants it (see `faults.py`), and a minute of its schedules takes ten seconds.
 """
 
 import asyncio
@@ -76,9 +76,12 @@ def main():
         sqs.time = sns.time = TestsClock(clock)
     if TASKS:
         import ecs
+        import faults
         from ministack.services import eventbridge
 
         ecs.install()
+        faults.install()
+        app.app = faults.faulty(app.app)
         seconds = eventbridge._parse_rate_seconds
         eventbridge._parse_rate_seconds = lambda rate: seconds(rate) and seconds(rate) // 6
         eventbridge._SCHEDULER_TICK_INTERVAL = 1

@@ -48,15 +48,21 @@ impl Repository {
 }
 
 impl World {
-    /// Commits a stack `net` of one network, with lines of its spec, and tells of it.
-    pub(crate) async fn network(&self, spec: &str) {
+    /// Commits a stack `net` of one network, with lines of its spec, and tells of it; the commit.
+    pub(crate) async fn network(&self, spec: &str) -> String {
         let spec = format!("{}\n{spec}", self.backend("net")).replace('\n', "\n  ");
-        self.repository.commit(&[
+        let commit = self.repository.commit(&[
             ("flux/all.yaml", &manifest(STACK, &spec, "")),
-            ("net/main.tf", &network(self.cloud.dir())),
+            ("net/main.tf", &network(self.cloud.dir(), "begin")),
         ]);
         let (status, answer) = self.push(WEBHOOK_SECRET).await;
         assert_eq!(status, 202, "{answer}");
+        commit
+    }
+
+    /// Commits another description of the network.
+    pub(crate) fn describe_network(&self, description: &str) -> String {
+        self.repository.commit(&[("net/main.tf", &network(self.cloud.dir(), description))])
     }
 
     /// The field of a spec that keeps a state in the installation's bucket.
@@ -82,7 +88,7 @@ roles: {{plan: arn:aws:iam::111122223333:role/yuba/demo/plan, apply: arn:aws:iam
 }
 
 /// A network in the toy cloud, of which an output tells.
-fn network(cloud: &Path) -> String {
+fn network(cloud: &Path, description: &str) -> String {
     format!(
         r#"terraform {{
   required_providers {{
@@ -95,8 +101,9 @@ provider "toy" {{
 }}
 
 resource "toy_network" "this" {{
-  name = "net"
-  cidr = "10.0.0.0/16"
+  name        = "net"
+  cidr        = "10.0.0.0/16"
+  description = "{description}"
 }}
 
 output "network" {{

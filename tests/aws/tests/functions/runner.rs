@@ -19,6 +19,11 @@ impl World {
         fs::rename(new, now).unwrap();
     }
 
+    /// How many requests each rule of what goes wrong was for.
+    pub(crate) fn met(&self) -> Vec<u64> {
+        serde_json::from_slice(&fs::read(self.tasks("met.json")).unwrap()).unwrap()
+    }
+
     /// What is noted of a task, where it was asked for.
     pub(crate) fn noted(&self, attempt: AttemptId) -> Option<Value> {
         let noted = fs::read(self.tasks(&format!("{attempt}.json"))).ok()?;

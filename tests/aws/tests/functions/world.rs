@@ -21,7 +21,8 @@ use yuba_aws::{
 };
 use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::id::AttemptId;
-use yuba_core::record::{Index, Key};
+use yuba_core::message::Message;
+use yuba_core::record::{Index, Key, Record};
 use yuba_core::run::Run;
 use yuba_git::webhook::sign;
 use yuba_ports::memory::MemoryClock;
@@ -112,6 +113,30 @@ impl World {
         let signature = sign(body.as_bytes(), &SecretString::from(secret)).unwrap();
         let request = self.request("webhook", "/webhooks/generic", reqwest::Method::POST);
         answer(request.header("x-yuba-signature", signature).body(body)).await
+    }
+
+    /// Tells of a push as GitHub does: a delivery, and the commits from and to which the branch moved.
+    pub(crate) async fn github(&self, (delivery, before, after): (&str, &str, &str)) -> (u16, String) {
+        let repository = json!({ "clone_url": self.repository.url(), "full_name": "a/infra" });
+        let body = json!({ "ref": "refs/heads/main", "before": before, "after": after, "created": false, "deleted": false,
+            "forced": false, "repository": repository, "pusher": { "name": "ada" }, "commits": [] });
+        let body = body.to_string();
+        let signature = sign(body.as_bytes(), &SecretString::from(WEBHOOK_SECRET)).unwrap();
+        let request = self.request("webhook", "/webhooks/github", reqwest::Method::POST);
+        let request = request.header("x-hub-signature-256", signature).header("x-github-event", "push");
+        answer(request.header("x-github-delivery", delivery).body(body)).await
+    }
+
+    /// Has a function called with a message, as if its queue had delivered it.
+    pub(crate) async fn invoke(&self, function: &str, number: usize, message: &Message) -> (u16, String) {
+        let record = json!({ "messageId": format!("m-{number}"), "receiptHandle": format!("r-{number}"),
+            "body": serde_json::to_string(message).unwrap(), "messageAttributes": {},
+            "attributes": { "SentTimestamp": "1", "MessageGroupId": message.group(), "ApproximateReceiveCount": "1" } });
+        let function = format!("yuba-demo-{function}");
+        let url = format!("{}/2015-03-31/functions/{function}/invocations", self.endpoint);
+        let who = "AWS4-HMAC-SHA256 Credential=111122223333/20260101/eu-central-1/lambda/aws4_request, \
+            SignedHeaders=host, Signature=none";
+        answer(self.http.post(url).header("authorization", who).json(&json!({ "Records": [record] }))).await
     }
 
     pub(crate) async fn post(&self, function: &str, path: &str, token: &str, body: &Value) -> (u16, String) {
@@ -207,16 +232,26 @@ impl World {
     }
 
     async fn newest(&self) -> Option<Run> {
+        self.runs().await.into_iter().next()
+    }
+
+    /// All runs, the newest first.
+    pub(crate) async fn runs(&self) -> Vec<Run> {
+        self.list(Index::Runs).await
+    }
+
+    /// The last records of an index, the last first.
+    pub(crate) async fn list<T: Record>(&self, index: Index) -> Vec<T> {
         let query = Query::Index {
-            index: Index::Runs,
+            index,
             prefix: String::new(),
             up_to: None,
             order: Order::Descending,
             after: None,
             limit: 10,
         };
-        let (runs, _) = page::<Run>(&self.store(), query).await.unwrap();
-        runs.into_iter().next().map(Versioned::into_value)
+        let (runs, _) = page::<T>(&self.store(), query).await.unwrap();
+        runs.into_iter().map(Versioned::into_value).collect()
     }
 
     pub(crate) fn store(&self) -> DynamoStore {
@@ -232,6 +267,22 @@ impl World {
         let (settings, store) = variables.finish(settings).unwrap();
         let (records, clock) = (Arc::new(self.store()), Arc::new(MemoryClock::default()));
         EcsLauncher::new(&self.config, settings, &store.installation, (records, clock))
+    }
+
+    /// Waits until no message is on its way any more.
+    pub(crate) async fn settled(&self) {
+        for name in ["YUBA_SOURCES_QUEUE_URL", "YUBA_STACKS_QUEUE_URL"] {
+            let is_empty = async || self.is_empty(&self.deployed.settings[name]).await.then_some(());
+            self.until("a queue is empty", is_empty).await;
+        }
+    }
+
+    async fn is_empty(&self, url: &str) -> bool {
+        let sqs = Client::new(&self.config);
+        let asked = sqs.get_queue_attributes().queue_url(url).attribute_names(QueueAttributeName::All);
+        let told = asked.send().await.unwrap().attributes.unwrap();
+        let hidden = QueueAttributeName::ApproximateNumberOfMessagesNotVisible;
+        told[&QueueAttributeName::ApproximateNumberOfMessages] == "0" && told[&hidden] == "0"
     }
 
     /// The dead letters for stacks, as the API lists them: what each is, and why it is one.
