@@ -13,6 +13,7 @@ case "${1:-}" in
 tests)
     need_folder shared/fixtures "recorded plans and webhooks"
     need_folder shared/seed-manifests "manifests as people have them"
+    "$(dirname "$0")/git-host/setup.sh" || missing=1
     command -v curl >/dev/null 2>&1 || { printf 'missing: curl, with which code under test asks servers\n' >&2; missing=1; }
     exit "$missing"
     ;;

@@ -43,6 +43,8 @@ pub(crate) struct Attempt {
     pub(crate) progress: Track,
     /// What ends it before its time.
     pub(crate) interrupt: Interrupt,
+    /// How long the engine may take to end once it is interrupted.
+    pub(crate) patience: Duration,
     /// What this process runs beside the attempt.
     pub(crate) processes: Processes,
     /// What opens the hosts of modules and providers.
@@ -91,6 +93,7 @@ impl Attempt {
             objects,
             progress: Track::new(),
             interrupt,
+            patience: settings.patience,
             processes: settings.processes,
             hosts: claim.hosts,
             user,

@@ -22,12 +22,17 @@ pub(crate) enum Interruption {
 pub(crate) struct Interrupt {
     reason: watch::Sender<Option<Interruption>>,
     signalled: watch::Sender<bool>,
+    in_vain: watch::Sender<Option<Duration>>,
 }
 
 impl Interrupt {
     /// No interruption yet.
     pub(crate) fn new() -> Self {
-        Self { reason: watch::Sender::new(None), signalled: watch::Sender::new(false) }
+        Self {
+            reason: watch::Sender::new(None),
+            signalled: watch::Sender::new(false),
+            in_vain: watch::Sender::new(None),
+        }
     }
 
     /// Interrupts the attempt.
@@ -44,6 +49,16 @@ impl Interrupt {
     /// Why the attempt is to stop, if it is.
     pub(crate) fn reason(&self) -> Option<Interruption> {
         self.reason.borrow().clone()
+    }
+
+    /// The engine was interrupted, and is killed because it still runs after this time.
+    pub(crate) fn in_vain(&self, patience: Duration) {
+        self.in_vain.send_replace(Some(patience));
+    }
+
+    /// After which time the engine was killed, if it was.
+    pub(crate) fn killed_after(&self) -> Option<Duration> {
+        *self.in_vain.borrow()
     }
 
     /// Waits until the attempt is to stop.

@@ -12,7 +12,6 @@ use crate::attempt::{Attempt, Engine};
 use crate::backend::{self, Backend};
 use crate::code;
 use crate::ended::{Ended, Step};
-use crate::engine::command::PATIENCE;
 use crate::engine::{Found, Place, find};
 use crate::hosts;
 use crate::objects::private_file;
@@ -113,7 +112,7 @@ fn engine<'a>(attempt: &'a Attempt, workspace: &Workspace, found: Found) -> Step
         interrupt: attempt.interrupt.clone(),
         processes: attempt.processes,
         user: attempt.user,
-        patience: PATIENCE,
+        patience: attempt.patience,
     };
     Ok(Engine { found, place, attempt })
 }

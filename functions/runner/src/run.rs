@@ -13,6 +13,7 @@ use yuba_core::task::{
     ClaimAnswer, ClaimRequest, CredentialsAnswer, CredentialsRequest, Heartbeat, HeartbeatAnswer,
     ReportRequest,
 };
+use yuba_core::time::Span;
 
 use crate::apply::apply;
 use crate::attempt::{Attempt, Track};
@@ -209,6 +210,7 @@ async fn beat(
 /// What is reported of an attempt that did not end well.
 fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptReport {
     let acted = phase == Phase::Apply;
+    let killed = interrupt.killed_after().map_or_else(String::new, |after| killed(phase, after));
     match (ended, interrupt.reason()) {
         (Ended::Failed(failure), Some(Interruption::Told(why))) => AttemptReport::Stopped {
             message: format!("{why}; {}", failure.message),
@@ -218,7 +220,7 @@ fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptRep
         (Ended::Failed(failure), _) => AttemptReport::Failed(*failure),
         (Ended::Interrupted, Some(Interruption::TimedOut(bound))) => AttemptReport::Failed(Failure {
             class: FailureClass::TimedOut,
-            message: format!("the {phase} took longer than {bound} and was interrupted"),
+            message: format!("the {phase} took longer than {bound} and was interrupted{killed}"),
             detail: String::new(),
             lock: None,
             errored_state: false,
@@ -228,9 +230,22 @@ fn ended_report(interrupt: &Interrupt, ended: Ended, phase: Phase) -> AttemptRep
                 Some(Interruption::Told(why) | Interruption::Fenced(why)) => why,
                 _ => "interrupted".to_owned(),
             };
+            let message = format!("{message}{killed}");
             AttemptReport::Stopped { message, acted, errored_state: false }
         }
     }
+}
+
+/// That an engine did not end when it was interrupted, and what may come of that.
+fn killed(phase: Phase, after: Duration) -> String {
+    let after = Span(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+    let left = match phase {
+        Phase::Plan => "a lock that it held is left",
+        Phase::Apply => {
+            "what it had changed since it saved its state last is not in the state, and a lock that it held is left"
+        }
+    };
+    format!("; it still ran {after} later and was killed: {left}")
 }
 
 /// Says in the report that a state was left behind, if one was stored.

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use secrecy::SecretString;
 use yuba_core::id::AttemptId;
 use yuba_core::task::{Isolation, environment as names};
+use yuba_core::time::Span;
 
+use crate::engine::command::PATIENCE;
 use crate::engine::descendants::Processes;
 use crate::objects::OpenBucket;
 
@@ -29,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) buckets: Option<OpenBucket>,
     /// Whether the engine runs as another user.
     pub(crate) isolation: Isolation,
+    /// How long an interrupted engine may take to save its state before it is killed.
+    pub(crate) patience: Duration,
 }
 
 /// Where `tasks` is reached.
@@ -105,13 +110,14 @@ impl Settings {
             None => Address::Fixed(get(names::URL)),
         };
         let isolation = isolation(environment, buckets).map_err(|problem| problems.push(problem));
+        let patience = patience(environment).map_err(|problem| problems.push(problem));
         let attempt = attempt.parse::<AttemptId>().map_err(|error| {
             if !attempt.is_empty() {
                 problems.push(format!("{}: {error}", names::ATTEMPT));
             }
         });
-        match (attempt, isolation) {
-            (Ok(attempt), Ok(isolation)) if problems.is_empty() => {
+        match (attempt, isolation, patience) {
+            (Ok(attempt), Ok(isolation), Ok(patience)) if problems.is_empty() => {
                 let ambient = inherited(environment);
                 Ok(Self {
                     address,
@@ -122,9 +128,20 @@ impl Settings {
                     ambient,
                     buckets,
                     isolation,
+                    patience,
                 })
             }
             _ => Err(SettingsError { problems }),
+        }
+    }
+}
+
+fn patience(environment: &BTreeMap<String, String>) -> Result<Duration, String> {
+    match environment.get(names::KILL_AFTER).filter(|text| !text.is_empty()) {
+        None => Ok(PATIENCE),
+        Some(text) => {
+            let span = text.parse::<Span>().map_err(|error| format!("{}: {error}", names::KILL_AFTER))?;
+            Ok(span.to_std())
         }
     }
 }
@@ -201,6 +218,14 @@ mod tests {
             "YUBA_ISOLATION: never is for `yuba serve` alone"
         );
         assert_eq!(said("no", None).unwrap_err(), "YUBA_ISOLATION: `no` is not `never`");
+    }
+
+    #[test]
+    fn an_interrupted_engine_has_15_minutes_unless_something_else_is_said() {
+        let said = |text: &str| patience(&environment(&[("YUBA_KILL_AFTER", text)]));
+        assert_eq!(patience(&environment(&[])), Ok(Duration::from_mins(15)));
+        assert_eq!(said("90s"), Ok(Duration::from_secs(90)));
+        assert!(said("soon").unwrap_err().starts_with("YUBA_KILL_AFTER: "));
     }
 
     #[test]

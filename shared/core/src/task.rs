@@ -236,6 +236,9 @@ pub mod environment {
     pub const WORK: &str = "YUBA_WORK";
     /// `never` runs the engine as the runner's own user, also where that is root.
     pub const ISOLATION: &str = "YUBA_ISOLATION";
+    /// How long an engine that was interrupted may take to save its state before it is killed, as a duration (`90s`); 15
+    /// minutes where nothing is said. What starts tasks hands it on.
+    pub const KILL_AFTER: &str = "YUBA_KILL_AFTER";
 }
 
 #[cfg(test)]

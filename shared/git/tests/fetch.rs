@@ -1,4 +1,5 @@
-//! Fetching from repositories that the real git made, over files, HTTP, HTTPS and (with a stand-in for ssh) SSH.
+//! Fetching from repositories that the real git made, over files, HTTP, HTTPS and SSH (through the real sshd, or
+//! a stand-in for ssh).
 #![expect(clippy::unwrap_used, clippy::similar_names, reason = "a test's helper fails the test")]
 
 mod kit;
@@ -6,12 +7,12 @@ mod kit;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use kit::http::GitServer;
 use kit::{Origin, main, source};
 use secrecy::SecretString;
 use tempfile::TempDir;
 use yuba_core::spec::{GitReference, SourceSpec};
 use yuba_git::fetch::{Credentials, FetchError, Fetched, Fetcher, Login};
+use yuba_git_host::{GitServer, SshServer};
 
 /// A source's cache, and fetching into it.
 struct Cache(TempDir);
@@ -254,6 +255,27 @@ for last; do :; done; exec sh -c "$last""#;
     let source = source(&format!("ssh://git@git.example{}", origin.path().display()), main());
     let fetched = fetcher.fetch(&directory.path().join("cache"), &source, &key.into()).unwrap();
     assert_eq!(fetched.commit.id.as_str(), origin.head());
+}
+
+#[test]
+fn over_ssh_with_the_key_that_the_host_lets_in_and_the_one_that_it_shows() {
+    let (server, origin) = (SshServer::start(), Origin::with(&[("a", "1")]));
+    let source = source(&server.url(&origin.path()), main());
+    let fetch = |identity: String, known_hosts: String| {
+        Cache::new().fetch_as(&source, &Login::Key { identity: identity.into(), known_hosts })
+    };
+    let fetched = fetch(server.identity(), server.known_hosts());
+    let fetched = fetched.unwrap_or_else(|error| panic!("{error}\n{}", server.log()));
+    assert_eq!(fetched.commit.id.as_str(), origin.head());
+    let other_host =
+        "git.example ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIiPnxvj7bbSpHC6F8dY4RbcBDwNqTQcFZ2aYnpZfQpl";
+    let unknown_host = fetch(server.identity(), other_host.to_owned()).unwrap_err();
+    assert!(matches!(unknown_host, FetchError::UnknownHost { .. }), "{unknown_host:?}");
+    let other_key = fetch(server.identity(), server.wrong_known_hosts()).unwrap_err();
+    assert!(matches!(other_key, FetchError::OtherKey { .. }), "{other_key:?}");
+    let not_let_in = fetch(server.unknown_identity(), server.known_hosts()).unwrap_err();
+    assert!(matches!(not_let_in, FetchError::AccessDenied { .. }), "{not_let_in:?}");
+    assert!(not_let_in.to_string().contains("Permission denied (publickey)"), "{not_let_in}");
 }
 
 #[test]

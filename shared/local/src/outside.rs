@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use ulid::{Generator, Ulid};
 use yuba_core::event::Event;
 use yuba_core::message::{Cause, Message, Wake};
+use yuba_core::task::environment::KILL_AFTER;
 use yuba_core::time::Timestamp;
 use yuba_ports::records::put_any;
 use yuba_ports::{Assumed, Clock, Credentials, Ids, PortError, Publisher, Queue, RoleSession, Store};
@@ -69,7 +70,7 @@ impl Credentials for AmbientCredentials {
 
 /// An environment without Yuba's own variables.
 pub(crate) fn without_own(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    environment.retain(|name, _| !name.starts_with("YUBA_"));
+    environment.retain(|name, _| !name.starts_with("YUBA_") || name == KILL_AFTER);
     environment
 }
 

@@ -26,6 +26,7 @@ pub struct World {
     pub cloud: Cloud,
     server: Option<Server>,
     isolation: &'static str,
+    kill_after: Option<&'static str>,
     arguments: Vec<String>,
     dir: TempDir,
 }
@@ -40,7 +41,7 @@ impl World {
         cloud.open().expect("a directory can be made");
         repository.write("flux/source.yaml", &source(&repository.url()));
         let arguments = Vec::new();
-        Self { repository, cloud, server: None, isolation: "as-root", arguments, dir }
+        Self { repository, cloud, server: None, isolation: "as-root", kill_after: None, arguments, dir }
     }
 
     /// Adds a stack at `stacks/<name>` whose manifest has these further lines of its spec.
@@ -52,6 +53,11 @@ impl World {
     /// From now on servers run engines as they run themselves, also as root.
     pub fn isolate_nothing(&mut self) {
         self.isolation = "never";
+    }
+
+    /// From now on an interrupted engine may take this long to end.
+    pub fn kill_after(&mut self, grace: &'static str) {
+        self.kill_after = Some(grace);
     }
 
     /// Servers that are started from now on get these arguments too.
@@ -105,6 +111,7 @@ impl World {
             ("TF_CLI_CONFIG_FILE", config.display().to_string()),
             ("TOY_CLOUD_DIR", self.cloud.dir().display().to_string()),
         ];
+        environment.extend(self.kill_after.map(|grace| ("YUBA_KILL_AFTER", grace.to_owned())));
         let bin = self.dir.path().join("bin");
         if bin.exists() {
             environment.push(("PATH", format!("{}:{}", bin.display(), path())));

@@ -170,6 +170,7 @@ impl Running {
         if let Ok(status) = tokio::time::timeout(self.patience, self.interrupted()).await {
             return status.map_err(unknown);
         }
+        self.interrupt.in_vain(self.patience);
         let _ = self.child.start_kill();
         self.child.wait().await.map_err(unknown)
     }

@@ -1,9 +1,6 @@
 //! The runner with the real engine, against the real `tasks` router.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test's helper fails the test")]
 
-#[path = "../../../../shared/git/tests/kit/http.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the kit of other tests too")]
-mod git_server;
 mod world;
 
 use std::fs;
@@ -14,9 +11,9 @@ use yuba_core::id::{AttemptId, Phase, SecretName};
 use yuba_core::run::{FailureClass, RunKind};
 use yuba_core::spec::ValuesKind;
 use yuba_core::time::Span;
+use yuba_git_host::GitServer;
 use yuba_ports::Clock as _;
 
-use git_server::GitServer;
 use world::{World, files};
 
 const ONE: &str = "resource \"terraform_data\" \"a\" {\n  input = \"one\"\n}\noutput \"a\" {\n  value = \

@@ -2,8 +2,6 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the kit")]
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
-pub mod http;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

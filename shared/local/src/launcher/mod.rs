@@ -47,7 +47,7 @@ pub struct LauncherSettings {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// The environment that tasks inherit; `YUBA_…` is left out of it.
+    /// The environment that tasks inherit; of `YUBA_…` only `YUBA_KILL_AFTER` is.
     pub environment: BTreeMap<String, String>,
     /// How many tasks may run at once.
     pub capacity: usize,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
-use yuba_end_to_end::{World, open_to_all};
+use yuba_end_to_end::{StateBackend, World, open_to_all};
 use yuba_toy_cloud::{Control, repeats};
 
 use crate::network;
@@ -40,6 +40,32 @@ fn an_apply_that_takes_too_long_is_interrupted_and_its_state_is_saved() {
     world.cloud.set_control(&Control::default()).unwrap();
     world.wait("dev", "applied");
     assert!(repeats(&world.cloud.journal().unwrap()).is_empty(), "nothing was made twice");
+}
+
+#[test]
+fn an_apply_that_does_not_stop_when_it_is_interrupted_is_killed_after_its_time_of_grace() {
+    let mut world = World::new();
+    world.kill_after("3s");
+    let backend = StateBackend::start();
+    world.stack("dev", &two("dev"), &format!("approvePlan: auto\napplyTimeout: 6s\n{}", backend.spec()));
+    let flux = "apiVersion: infra.contrib.fluxcd.io/v1alpha2\nkind: Terraform";
+    world.repository.replace("flux/dev.yaml", flux, "apiVersion: yuba.dev/v1\nkind: Stack");
+    let hold = r#"{"hold": {"create": ["toy_bucket.second"]}, "ignore_stop": true}"#;
+    world.cloud.set_control(&control(hold)).unwrap();
+    world.begin();
+    world.until("the run has failed", || world.states("dev").first().is_some_and(|state| state == "failed"));
+    world.cloud.set_control(&Control::default()).unwrap();
+    let run = world.run_ids("dev").remove(0);
+    let shown = world.yuba(&["show", "run", &run]).ok();
+    let why = "the apply took longer than 6s and was interrupted; it still ran 3s later and was killed: what it had changed";
+    assert!(shown.contains(why), "{shown}");
+    // Nobody was left to let go of the lock, nor to save the state.
+    world.until("the lock is reported", || {
+        world.get("dev")["status"].to_string().contains("Terraform Locked with Lock Identifier: ")
+    });
+    let status = world.get("dev")["status"].to_string();
+    assert!(status.contains("held by "), "{status}");
+    assert_eq!(world.cloud.ids("toy_network").unwrap(), ["net-dev"]);
 }
 
 /// Puts an engine in the real one's place that notes each interruption before it hands it on. The file of its notes.

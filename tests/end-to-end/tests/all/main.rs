@@ -9,6 +9,7 @@ mod crash;
 mod drift;
 mod faults;
 mod full_disk;
+mod hosts;
 mod inputs;
 mod isolation;
 mod local_drift;

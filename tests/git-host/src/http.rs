@@ -1,4 +1,4 @@
-//! A smart-HTTP Git server for tests: one thread, `git http-backend` behind CGI, optional authentication, optional TLS.
+//! Git over smart HTTP: one thread, `git http-backend` behind CGI, optional authentication, optional TLS.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,8 @@ use std::thread::{self, JoinHandle};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A running server; it stops when it is dropped.
+/// A Git server on 127.0.0.1; it stops when it is dropped.
+#[derive(Debug)]
 pub struct GitServer {
     address: SocketAddr,
     scheme: &'static str,
@@ -38,26 +39,29 @@ impl GitServer {
 
     /// The same over TLS, with the certificate in PEM that it shows and that nobody vouches for.
     pub fn start_tls(root: &Path, authorization: &str) -> (Self, String) {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a test's host works");
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a test's host works");
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let versions =
-            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let tls =
-            versions.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+        let versions = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("a test's host works");
+        let tls = versions
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .expect("a test's host works");
         let (authorization, tls) = (Some(authorization.to_owned()), Some(Arc::new(tls)));
         (Self::serve(Terms { root: root.to_owned(), authorization, tls }), made.cert.pem())
     }
 
     fn serve(terms: Terms) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a test's host works");
+        let address = listener.local_addr().expect("a test's host works");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let scheme = if terms.tls.is_some() { "https" } else { "http" };
         let thread = thread::spawn(move || {
             let requests = listener.incoming().take_while(|_| !stopped.load(Ordering::SeqCst));
-            requests.for_each(|stream| terms.meet(stream.unwrap()));
+            requests.for_each(|stream| terms.meet(stream.expect("a test's host works")));
         });
         Self { address, scheme, stop, thread: Some(thread) }
     }
@@ -73,7 +77,7 @@ impl Drop for GitServer {
         self.stop.store(true, Ordering::SeqCst);
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
+            thread.join().expect("a test's host works");
         }
     }
 }
@@ -95,7 +99,8 @@ impl Request {
 impl Terms {
     fn meet(&self, stream: TcpStream) {
         let Some(tls) = &self.tls else { return answer(stream, &self.root, self.authorization.as_deref()) };
-        let mut secured = StreamOwned::new(ServerConnection::new(Arc::clone(tls)).unwrap(), stream);
+        let mut secured =
+            StreamOwned::new(ServerConnection::new(Arc::clone(tls)).expect("a test's host works"), stream);
         answer(&mut secured, &self.root, self.authorization.as_deref());
         secured.conn.send_close_notify();
         // Whoever does not trust the certificate has gone already.
@@ -108,14 +113,16 @@ fn answer(mut stream: impl Read + Write, root: &Path, authorization: Option<&str
     if authorization.is_some() && request.header("authorization") != authorization {
         let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\n\
                        Content-Length: 0\r\nConnection: close\r\n\r\n";
-        stream.write_all(refusal.as_bytes()).unwrap();
+        stream.write_all(refusal.as_bytes()).expect("a test's host works");
         return;
     }
     let response = backend(&request, root);
     let text = String::from_utf8_lossy(&response);
     let status = text.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK").to_owned();
-    stream.write_all(format!("HTTP/1.1 {status}\r\nConnection: close\r\n").as_bytes()).unwrap();
-    stream.write_all(&response).unwrap();
+    stream
+        .write_all(format!("HTTP/1.1 {status}\r\nConnection: close\r\n").as_bytes())
+        .expect("a test's host works");
+    stream.write_all(&response).expect("a test's host works");
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {
@@ -159,7 +166,7 @@ fn backend(request: &Request, root: &Path) -> Vec<u8> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(&request.body).unwrap();
-    child.wait_with_output().unwrap().stdout
+        .expect("a test's host works");
+    child.stdin.take().expect("a test's host works").write_all(&request.body).expect("a test's host works");
+    child.wait_with_output().expect("a test's host works").stdout
 }
