@@ -5,10 +5,11 @@ YUBA_EMULATOR_TASKS, whenever it likes:
         to      a part of the operation's name, or where the service has none of `METHOD /path`
         body    a part of the request, if that matters
         with    the error (`SlowDown`) and its HTTP status, 400 if it is not said
-        every   which of these requests: each third
+        every   which of these requests: each third; or `only` one of them
         done    whether the request is carried out all the same, and only its answer lost
         kill    a function whose processes are killed instead
     redeliver  how often messages that were handled are delivered again
+    paused     the end of a queue's name that wakes no function
 
 `met.json` beside it says how many requests each rule was for. A message that a function was killed over comes again after a second, and not only after the queue's own time.
 """
@@ -82,9 +83,10 @@ def meets(rule, scope, body):
     with LOCK:
         name = json.dumps(rule)
         MET[name] = MET.get(name, 0) + 1
-        with open(f"{DIRECTORY}/met.json", "w", encoding="utf-8") as file:
+        with open(f"{DIRECTORY}/met.new", "w", encoding="utf-8") as file:
             json.dump(list(MET.values()), file)
-        return MET[name] % rule["every"] == 0
+        os.rename(f"{DIRECTORY}/met.new", f"{DIRECTORY}/met.json")
+        return MET[name] == rule["only"] if "only" in rule else MET[name] % rule["every"] == 0
 
 
 async def refuse(rule, send):
@@ -113,12 +115,16 @@ def install():
     """Has messages come again."""
     from ministack.services import lambda_svc, sqs
 
-    delete, run = sqs._delete_messages_for_esm, lambda_svc._run_sqs_batch
+    receive, delete, run = sqs._receive_messages_for_esm, sqs._delete_messages_for_esm, lambda_svc._run_sqs_batch
 
     def show(url, is_meant, after):
         with sqs._queues_lock:
             for message in filter(is_meant, sqs._get_q(url)["messages"]):
                 message["visible_at"] = time.time() + after
+
+    def receive_or_not(url, number):
+        paused = control("paused")
+        return [] if paused and url.endswith(paused) else receive(url, number)
 
     def delete_or_not(url, handles):
         times = control("redeliver") or 0
@@ -134,4 +140,5 @@ def install():
             ids = {message["id"] for message in batch}
             show(url, lambda message: message["id"] in ids, 1)
 
-    sqs._delete_messages_for_esm, lambda_svc._run_sqs_batch = delete_or_not, run_and_show
+    sqs._receive_messages_for_esm, sqs._delete_messages_for_esm = receive_or_not, delete_or_not
+    lambda_svc._run_sqs_batch = run_and_show

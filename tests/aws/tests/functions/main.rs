@@ -5,6 +5,7 @@
 
 mod applied;
 mod deliveries;
+mod large;
 mod lost;
 mod people;
 mod races;

@@ -21,7 +21,7 @@ impl World {
 
     /// How many requests each rule of what goes wrong was for.
     pub(crate) fn met(&self) -> Vec<u64> {
-        serde_json::from_slice(&fs::read(self.tasks("met.json")).unwrap()).unwrap()
+        fs::read(self.tasks("met.json")).map(|met| serde_json::from_slice(&met).unwrap()).unwrap_or_default()
     }
 
     /// What is noted of a task, where it was asked for.
@@ -47,7 +47,12 @@ impl World {
 
     /// Waits until the last run of the stack is in a state.
     pub(crate) fn wait(&self, state: &str) {
-        let (said, code) = self.yuba(&["wait", "net", "--for", state, "--timeout", "60s"]);
+        self.wait_long(state, "60s");
+    }
+
+    /// As [`Self::wait`], for as long as is said.
+    pub(crate) fn wait_long(&self, state: &str, patience: &str) {
+        let (said, code) = self.yuba(&["wait", "net", "--for", state, "--timeout", patience]);
         let sources = || self.yuba(&["get", "sources"]).0;
         assert_eq!(code, Some(0), "{said}{}{}", sources(), self.told());
     }

@@ -42,7 +42,7 @@ pub(crate) const SLACK_SECRET: &str = "ssssssssssssssssssssssssssssssss";
 pub(crate) const POISON: &str = "what is no message";
 
 /// How long anything may take, on a machine that does much else.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// What `deploy.py` made.
 #[derive(Deserialize)]
@@ -275,6 +275,26 @@ impl World {
             let is_empty = async || self.is_empty(&self.deployed.settings[name]).await.then_some(());
             self.until("a queue is empty", is_empty).await;
         }
+    }
+
+    /// Takes all messages for stacks out of their queue.
+    pub(crate) async fn drain_stacks(&self) -> Vec<Message> {
+        let (sqs, url) = (Client::new(&self.config), &self.deployed.settings["YUBA_STACKS_QUEUE_URL"]);
+        let mut messages = Vec::new();
+        while !self.is_empty(url).await {
+            let received =
+                sqs.receive_message().queue_url(url).max_number_of_messages(10).wait_time_seconds(0);
+            for message in received.send().await.unwrap().messages.unwrap_or_default() {
+                sqs.delete_message()
+                    .queue_url(url)
+                    .receipt_handle(message.receipt_handle.unwrap())
+                    .send()
+                    .await
+                    .unwrap();
+                messages.extend(serde_json::from_str::<Message>(&message.body.unwrap()));
+            }
+        }
+        messages
     }
 
     async fn is_empty(&self, url: &str) -> bool {
