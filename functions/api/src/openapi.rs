@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use crate::routes::{
     events, installation, log, manifests, plan, providers, queues, recovery, requests, runs, secrets,
-    sources, stacks, why,
+    sources, stacks, tokens, why,
 };
 use crate::{Api, metrics};
 
@@ -85,5 +85,7 @@ fn of_the_installation() -> OpenApiRouter<Api> {
         .routes(routes!(queues::redrive))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
         .routes(routes!(metrics::show))
 }

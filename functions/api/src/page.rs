@@ -1,15 +1,17 @@
 //! Plain pages: stacks, runs, and one run with its plan and log. They show and change nothing.
 
-use axum::Router;
 use axum::extract::{Path, State};
 use axum::routing::get;
+use axum::{Extension, Router};
 use maud::{DOCTYPE, Markup, html};
+use yuba_core::access::Caller;
 use yuba_core::job::object;
 use yuba_core::record::Index;
 use yuba_core::run::Run;
 use yuba_core::source::ManifestSetRecord;
 use yuba_core::stack::Stack;
 
+use crate::auth::visible;
 use crate::extract::run_id;
 use crate::problem::Problem;
 use crate::routes::plan::stored;
@@ -34,13 +36,13 @@ pub(crate) fn sign_in() -> Markup {
     frame(
         "Yuba",
         &html! {
-            p { "This page needs the installation's token: open " code { "/?token=…" }
+            p { "This page needs a token: open " code { "/?token=…" }
                 " once; a cookie keeps it for this browser." }
         },
     )
 }
 
-async fn home(State(api): State<Api>) -> Result<Markup, Problem> {
+async fn home(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Result<Markup, Problem> {
     let store = &*api.ports.store;
     let (stacks, more) =
         lookup::values::<Stack>(store, lookup::index(Index::Stacks, String::new(), None, LISTED)).await?;
@@ -50,6 +52,10 @@ async fn home(State(api): State<Api>) -> Result<Markup, Problem> {
         lookup::index(Index::Manifests, String::new(), None, LISTED),
     )
     .await?;
+    let stacks = visible(&api, &caller, stacks, |stack| stack.id).await?;
+    let runs = visible(&api, &caller, runs, |run| run.stack).await?;
+    // Findings name stacks of any labels.
+    let sets = if caller.labels.is_some() { Vec::new() } else { sets };
     let sets: Vec<ManifestSetItem> = sets.iter().map(view::manifests::manifest_set).collect();
     let stacks: Vec<StackItem> = stacks.iter().map(|stack| view::stack::item(stack, None, None)).collect();
     let runs: Vec<RunItem> = runs.iter().map(view::run::item).collect();

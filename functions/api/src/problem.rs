@@ -71,6 +71,13 @@ impl Problem {
     }
 }
 
+impl From<yuba_core::access::Denied> for Problem {
+    fn from(denied: yuba_core::access::Denied) -> Self {
+        Self::told(StatusCode::FORBIDDEN, denied.to_string())
+            .with_help("ask an administrator for a token that may: `yuba token create NAME --scope …`")
+    }
+}
+
 impl From<PortError> for Problem {
     fn from(error: PortError) -> Self {
         Self::Unexpected(error)

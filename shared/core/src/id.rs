@@ -77,6 +77,10 @@ ulid_id! {
     /// Something a person or a program asked for through the API.
     RequestId
 }
+ulid_id! {
+    /// A token for the API.
+    ApiTokenId
+}
 
 macro_rules! namespaced {
     ($(#[$doc:meta])* $name:ident) => {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
 pub mod approval;
 pub mod artifact;
 pub mod attempt;
@@ -25,6 +26,7 @@ pub mod request;
 pub mod run;
 pub mod schedule;
 pub mod secret;
+pub mod selector;
 pub mod slack;
 pub mod source;
 pub mod spec;

@@ -127,6 +127,11 @@ impl Key {
         Self::new(TEAMS, "roster")
     }
 
+    /// A token for the API.
+    pub fn api_token(token: crate::id::ApiTokenId) -> Self {
+        Self::new(crate::access::TOKENS, format!("token#{token}"))
+    }
+
     /// The installation's own record: paused or not.
     pub fn installation() -> Self {
         Self::new("installation", "installation")

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use yuba_core::access::ApiToken;
 use yuba_core::attempt::Attempt;
 use yuba_core::event::Event;
 use yuba_core::freeze::Freeze;
@@ -61,6 +62,7 @@ fn records_of_the_first_form_are_read_whole() {
     check::<SlackThread>("slack-thread");
     check::<Incident>("incident");
     check::<Freeze>("freeze");
+    check::<ApiToken>("api-token");
 }
 
 #[test]

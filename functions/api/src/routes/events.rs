@@ -2,17 +2,19 @@
 
 use std::convert::Infallible;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, Sse};
+use axum::{Extension, Json};
 use futures_util::Stream;
+use yuba_core::access::Caller;
 use yuba_core::event::Event;
 use yuba_core::record::Index;
 
 use super::PageParams;
 use super::log::{keep_alive, last_event_id};
 use crate::Api;
+use crate::auth::visible;
 use crate::extract::Params;
 use crate::lookup;
 use crate::problem::Problem;
@@ -25,10 +27,12 @@ use crate::wire::{EventItem, List, ProblemBody};
     responses((status = 200, body = List<EventItem>), (status = 400, body = ProblemBody)))]
 pub(crate) async fn list(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Params(params): Params<PageParams>,
 ) -> Result<Json<List<EventItem>>, Problem> {
     let query = lookup::newest(Index::Events, params.after()?, params.limit());
     let (events, next) = lookup::values::<Event>(&*api.ports.store, query).await?;
+    let events = visible(&api, &caller, events, |event| event.stack).await?;
     Ok(Json(List { items: events.iter().map(view::event).collect(), next: next.map(|cursor| cursor.0) }))
 }
 

@@ -1,7 +1,8 @@
 //! What holds for the whole installation: paused or not.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
+use yuba_core::access::Caller;
 use yuba_core::id::StackId;
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Index, Installation, Key};
@@ -30,9 +31,10 @@ pub(crate) async fn show(State(api): State<Api>) -> Result<Json<InstallationStat
     responses((status = 200, body = InstallationState), (status = 422, body = ProblemBody)))]
 pub(crate) async fn pause(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Body(body): Body<PauseBody>,
 ) -> Result<Json<InstallationState>, Problem> {
-    let by = by(&api, body.who, body.from, body.message);
+    let by = by(&api, &caller, body.who, body.from, body.message);
     let installation = change(&api, |installation| {
         installation.paused.get_or_insert(by.clone());
     });

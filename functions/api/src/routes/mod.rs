@@ -13,6 +13,7 @@ pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod sources;
 pub(crate) mod stacks;
+pub(crate) mod tokens;
 pub(crate) mod why;
 
 use serde::Deserialize;

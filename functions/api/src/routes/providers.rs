@@ -1,8 +1,9 @@
 //! Providers of notifications: the list, trying one, sending again what was given up.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use axum::{Extension, Json};
+use yuba_core::access::Caller;
 use yuba_core::declared::DeclaredSpec;
 use yuba_core::id::{ObjectName, RequestId};
 use yuba_core::message::{Cause, Message, Wake};
@@ -54,11 +55,12 @@ pub(crate) async fn list(
     responses((status = 202, body = Asked), (status = 404, body = ProblemBody)))]
 pub(crate) async fn test(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path((namespace, name)): Path<(String, String)>,
     Body(body): Body<AskBody>,
 ) -> Result<Response, Problem> {
     let name = standing(&api, ObjectName::new(namespace, name)).await?;
-    let (id, by) = (RequestId(api.ports.ids.ulid()), by(&api, body.who, body.from, body.message));
+    let (id, by) = (RequestId(api.ports.ids.ulid()), by(&api, &caller, body.who, body.from, body.message));
     let notification = Notification::new(name.clone(), Occasion::Test { id, by }, api.ports.clock.now());
     api.ports.store.commit(vec![Versioned::new(notification).put()?]).await?;
     wake(&api, &name, id).await?;

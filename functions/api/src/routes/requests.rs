@@ -5,13 +5,14 @@ mod ask;
 
 use std::time::{Duration, Instant};
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
+use yuba_core::access::{Caller, scope_of};
 use yuba_core::decide::{Moment, Records, refusal};
 use yuba_core::id::{RequestId, RunId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
@@ -24,6 +25,7 @@ use yuba_ports::around::{bound, formers, holder, same_state};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Committed, PortError, PutMode};
 
+use crate::auth::reaches;
 use crate::extract::{Body, Params, run_id, stack_name};
 use crate::problem::Problem;
 use crate::wire::{AskBody, Asked, PatchBody, ProblemBody, RequestState};
@@ -44,19 +46,20 @@ const BETWEEN_READS: Duration = Duration::from_millis(100);
         (status = 422, body = ProblemBody)))]
 pub(crate) async fn ask(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path((namespace, name, verb)): Path<(String, String, String)>,
     Body(body): Body<AskBody>,
 ) -> Result<Response, Problem> {
     let verb: Verb = verb.parse()?;
     let stack = lookup::stack(&*api.ports.store, &stack_name((namespace, name))).await?;
     let state_file = body.state_file.clone();
-    let by = by(&api, body.who.clone(), body.from.clone(), body.message.clone());
+    let by = by(&api, &caller, body.who.clone(), body.from.clone(), body.message.clone());
     let ask = match verb {
         Verb::Unlock if body.lock.is_none() => unlock_reported(&api, &stack).await?,
-        Verb::Adopt if body.from_stack.is_some() => adopt_from(&api, &body).await?,
+        Verb::Adopt if body.from_stack.is_some() => adopt_from(&api, &caller, &body).await?,
         _ => verb.ask(&body)?,
     };
-    Box::pin(submit(&api, Wish { stack, by, ask, state_file })).await
+    Box::pin(submit(&api, &caller, Wish { stack, by, ask, state_file })).await
 }
 
 /// The lock that the last run reported.
@@ -71,13 +74,14 @@ async fn unlock_reported(api: &Api, stack: &Stack) -> Result<Ask, Problem> {
 }
 
 /// The stack whose state is to be taken over.
-async fn adopt_from(api: &Api, body: &AskBody) -> Result<Ask, Problem> {
+async fn adopt_from(api: &Api, caller: &Caller, body: &AskBody) -> Result<Ask, Problem> {
     Verb::Adopt.ask(body)?;
     let name = body.from_stack.as_deref().unwrap_or_default();
     let (namespace, name) = name.split_once('/').ok_or_else(|| {
         Problem::unprocessable(format!("from_stack: found `{name}`, allowed is `namespace/name`"))
     })?;
     let former = lookup::stack(&*api.ports.store, &StackName::new(namespace, name)).await?;
+    reaches(api, caller, former.id).await??;
     Ok(Ask::Adopt(Adoption::From(former.id)))
 }
 
@@ -87,9 +91,9 @@ async fn adopt_from(api: &Api, body: &AskBody) -> Result<Ask, Problem> {
 #[serde(default)]
 pub(crate) struct ByParams {
     /// Who asks.
-    who: Option<String>,
+    pub(crate) who: Option<String>,
     /// Through which door.
-    from: Option<String>,
+    pub(crate) from: Option<String>,
 }
 
 /// Patches a stack as kubectl would: `spec.approvePlan` with a plan id approves it, `spec.suspend` suspends or resumes.
@@ -98,14 +102,15 @@ pub(crate) struct ByParams {
     responses((status = 202, body = Asked), (status = 409, body = ProblemBody), (status = 422, body = ProblemBody)))]
 pub(crate) async fn patch(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<(String, String)>,
     Params(params): Params<ByParams>,
     Body(patch): Body<Value>,
 ) -> Result<Response, Problem> {
     let ask = ask::patched(&patch)?;
     let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
-    let by = by(&api, params.who, params.from, None);
-    Box::pin(submit(&api, Wish { stack, by, ask, state_file: None })).await
+    let by = by(&api, &caller, params.who, params.from, None);
+    Box::pin(submit(&api, &caller, Wish { stack, by, ask, state_file: None })).await
 }
 
 /// Asks to end a run.
@@ -114,10 +119,11 @@ pub(crate) async fn patch(
     responses((status = 202, body = Asked), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(crate) async fn cancel(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
     Body(body): Body<AskBody>,
 ) -> Result<Response, Problem> {
-    Box::pin(ask_of_run(&api, &run, body, |run| Ask::Cancel { run: Some(run) })).await
+    Box::pin(ask_of_run((&api, &caller), &run, body, |run| Ask::Cancel { run: Some(run) })).await
 }
 
 /// Asks to push the state that a failed apply left behind.
@@ -126,14 +132,15 @@ pub(crate) async fn cancel(
     responses((status = 202, body = Asked), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(crate) async fn recover(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
     Body(body): Body<AskBody>,
 ) -> Result<Response, Problem> {
-    Box::pin(ask_of_run(&api, &run, body, |run| Ask::Recover { run })).await
+    Box::pin(ask_of_run((&api, &caller), &run, body, |run| Ask::Recover { run })).await
 }
 
 async fn ask_of_run(
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     run: &str,
     body: AskBody,
     ask: impl FnOnce(RunId) -> Ask,
@@ -141,8 +148,8 @@ async fn ask_of_run(
     let run = lookup::run(&*api.ports.store, run_id(run)?).await?;
     let stack = lookup::stack_of(&*api.ports.store, run.stack).await?;
     let stack = stack.ok_or_else(|| Problem::not_found(format!("the stack of run {} is gone", run.id)))?;
-    let by = by(api, body.who, body.from, body.message);
-    Box::pin(submit(api, Wish { stack, by, ask: ask(run.id), state_file: None })).await
+    let by = by(api, caller, body.who, body.from, body.message);
+    Box::pin(submit(api, caller, Wish { stack, by, ask: ask(run.id), state_file: None })).await
 }
 
 /// How long to wait.
@@ -194,22 +201,26 @@ impl WaitParams {
     }
 }
 
-async fn read(api: &Api, id: RequestId) -> Result<Request, Problem> {
+/// The request of an id.
+pub(crate) async fn read(api: &Api, id: RequestId) -> Result<Request, Problem> {
     let request = lookup::read::<Request>(&*api.ports.store, &Key::request(id)).await?;
     request.ok_or_else(|| Problem::not_found(format!("there is no request {id}")))
 }
 
 /// Who asks, as the record keeps it.
-pub(crate) fn by(api: &Api, who: Option<String>, from: Option<String>, message: Option<String>) -> Signed {
-    let given = |text: Option<String>, otherwise: &str| {
-        text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| otherwise.to_owned())
-    };
+pub(crate) fn by(
+    api: &Api,
+    caller: &Caller,
+    who: Option<String>,
+    from: Option<String>,
+    message: Option<String>,
+) -> Signed {
     Signed {
-        who: given(who, "token holder"),
+        who: caller.signs_as(who),
         at: api.ports.clock.now(),
-        from: given(from, "api"),
+        from: from.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "api".to_owned()),
         message: message.unwrap_or_default(),
-        identity: None,
+        identity: caller.identity.clone(),
     }
 }
 
@@ -221,7 +232,8 @@ struct Wish {
     state_file: Option<String>,
 }
 
-async fn submit(api: &Api, wish: Wish) -> Result<Response, Problem> {
+async fn submit(api: &Api, caller: &Caller, wish: Wish) -> Result<Response, Problem> {
+    caller.may(scope_of(&wish.ask))?;
     let Wish { stack, by, ask, state_file } = wish;
     let id = RequestId(api.ports.ids.ulid());
     let mut request = Request::new(id, stack.id, by, ask);

@@ -1,15 +1,17 @@
 //! Runs: the list, and all that is known of one.
 
-use axum::Json;
 use axum::extract::{Path, State};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use yuba_core::access::Caller;
 use yuba_core::attempt::Attempt;
 use yuba_core::id::StackName;
 use yuba_core::record::{Index, Key};
 use yuba_core::run::Run;
 
 use crate::Api;
+use crate::auth::{reaches, visible};
 use crate::extract::{Params, run_id};
 use crate::lookup;
 use crate::problem::Problem;
@@ -35,6 +37,7 @@ pub(crate) struct RunFilter {
     responses((status = 200, body = List<RunItem>), (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(crate) async fn list(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Params(filter): Params<RunFilter>,
 ) -> Result<Json<List<RunItem>>, Problem> {
     let store = &*api.ports.store;
@@ -45,10 +48,12 @@ pub(crate) async fn list(
             let name: StackName =
                 name.parse().map_err(|error| Problem::malformed(format!("stack: {error}")))?;
             let stack = lookup::stack(store, &name).await?;
+            reaches(&api, &caller, stack.id).await??;
             lookup::runs_of(store, stack.id, after, limit).await?
         }
         None => lookup::values::<Run>(store, lookup::newest(Index::Runs, after, limit)).await?,
     };
+    let runs = visible(&api, &caller, runs, |run| run.stack).await?;
     Ok(Json(List { items: runs.iter().map(view::item).collect(), next: next.map(|cursor| cursor.0) }))
 }
 

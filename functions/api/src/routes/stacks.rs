@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::{Path, State};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
+use yuba_core::access::{Caller, Scope};
 use yuba_core::id::{AttemptId, Phase, RunId};
 use yuba_core::job::{attempt_prefix, object};
 use yuba_core::plan::summary::PlanSummary;
 use yuba_core::record::{Index, Key};
 use yuba_core::run::{Run, RunKind, RunState};
+use yuba_core::selector::Selector;
 use yuba_core::spec::StackSpec;
 use yuba_core::stack::{Ready, Stack};
 use yuba_ports::{PortError, Store};
@@ -60,9 +62,15 @@ pub(crate) struct StackFilter {
     responses((status = 200, body = List<StackItem>), (status = 400, body = ProblemBody)))]
 pub(crate) async fn list(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Params(filter): Params<StackFilter>,
 ) -> Result<Json<List<StackItem>>, Problem> {
-    let selector = Selector::parse(filter.labels.as_deref().unwrap_or_default())?;
+    let selector: Selector = filter
+        .labels
+        .as_deref()
+        .unwrap_or_default()
+        .parse()
+        .map_err(|error| Problem::malformed(format!("labels: {error}")))?;
     let limit = filter.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS);
     let prefix = filter.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let mut after = after(filter.cursor.as_deref())?;
@@ -73,7 +81,8 @@ pub(crate) async fn list(
         looked_at += stacks.len().max(1);
         for stack in stacks.iter().filter(|stack| filter.takes(stack)) {
             let item = item(&*api.ports.store, stack).await?;
-            items.extend(selector.takes(&item.labels).then_some(item));
+            let shown = selector.takes(&item.labels) && caller.reaches(&item.labels).is_ok();
+            items.extend(shown.then_some(item));
         }
         after = next;
         if after.is_none() || items.len() >= limit || looked_at >= MOST_LOOKED_AT {
@@ -140,7 +149,7 @@ async fn drifted(api: &Api, stack: &Stack) -> Result<Option<(Run, PlanSummary)>,
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct OutputParams {
-    /// Also show sensitive values.
+    /// Also show sensitive values; needs the scope `admin` where there are any.
     reveal: bool,
 }
 
@@ -159,12 +168,14 @@ struct StoredOutput {
     responses((status = 200, body = Outputs), (status = 404, body = ProblemBody)))]
 pub(crate) async fn outputs(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<(String, String)>,
     Params(params): Params<OutputParams>,
 ) -> Result<Json<Outputs>, Problem> {
     let stack = lookup::stack(&*api.ports.store, &stack_name(name)).await?;
     let stored: BTreeMap<String, StoredOutput> = known(&api, &stack, object::OUTPUTS).await?;
     if params.reveal && stored.values().any(|output| output.sensitive) {
+        caller.may(Scope::Admin)?;
         tracing::info!(stack = %stack.name, "sensitive outputs were revealed");
     }
     let items = stored
@@ -246,43 +257,4 @@ fn not_stored(stack: &Stack, file: &str, last: Option<(RunId, &StackSpec)>) -> P
     missing.with_help(format!(
         "`yuba replan {name}` looks into the state again; `yuba logs {run}` may say why it could not be read"
     ))
-}
-
-/// A label selector as kubectl has it, equality only.
-struct Selector(Vec<(String, Demand)>);
-
-enum Demand {
-    Is(String),
-    IsNot(String),
-    Exists,
-}
-
-impl Selector {
-    fn parse(text: &str) -> Result<Self, Problem> {
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let demands: Vec<(String, Demand)> = parts.map(demand).collect();
-        match demands.iter().find(|(key, _)| key.is_empty() || key.contains(['=', '!', ' '])) {
-            Some(_) => Err(Problem::malformed(format!("labels: `{text}` is not a label selector"))
-                .with_help("write `key=value`, `key!=value` or `key`, several with commas between")),
-            None => Ok(Self(demands)),
-        }
-    }
-
-    fn takes(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.0.iter().all(|(key, demand)| match demand {
-            Demand::Is(value) => labels.get(key) == Some(value),
-            Demand::IsNot(value) => labels.get(key) != Some(value),
-            Demand::Exists => labels.contains_key(key),
-        })
-    }
-}
-
-fn demand(part: &str) -> (String, Demand) {
-    if let Some((key, value)) = part.split_once("!=") {
-        return (key.to_owned(), Demand::IsNot(value.to_owned()));
-    }
-    match part.split_once('=') {
-        Some((key, value)) => (key.to_owned(), Demand::Is(value.trim_start_matches('=').to_owned())),
-        None => (part.to_owned(), Demand::Exists),
-    }
 }

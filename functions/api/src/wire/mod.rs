@@ -13,6 +13,7 @@ mod run;
 mod secret;
 mod source;
 mod stack;
+mod token;
 
 pub use event::EventItem;
 pub use manifests::ManifestSetItem;
@@ -27,6 +28,7 @@ pub use secret::{SecretBody, SecretItem};
 pub use source::SourceItem;
 pub use stack::{AppliedView, DefinitionView, DriftReport, ObservationView, RetryView, SignedView};
 pub use stack::{StackDetail, StackItem, WhyView};
+pub use token::{TokenBody, TokenItem, TokenMade};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -14,7 +14,7 @@ async fn with(world: &World, path: &str, header: Option<(&str, &str)>) -> Status
 }
 
 /// Every route that is described: its method and its path.
-fn described() -> Vec<(Method, String)> {
+pub(crate) fn described() -> Vec<(Method, String)> {
     let description = serde_json::to_value(yuba_api::description()).unwrap();
     let paths = description.pointer("/paths").unwrap().as_object().unwrap().clone();
     let methods = |operations: &serde_json::Value| -> Vec<Method> {

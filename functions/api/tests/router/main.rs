@@ -13,4 +13,5 @@ mod recovery;
 mod requests;
 mod secrets;
 mod streams;
+mod tokens;
 mod whole;

@@ -117,6 +117,9 @@ pub(crate) enum Verb {
     /// Write secrets and config maps, or list their names and keys.
     #[command(subcommand)]
     Secret(Secret),
+    /// Make, list or revoke tokens for the API.
+    #[command(subcommand)]
+    Token(super::token::Token),
     /// Try a provider of notifications, or send again what it was given up for.
     #[command(subcommand)]
     Notify(Notify),

@@ -11,6 +11,7 @@ mod outcome;
 mod queue;
 mod recover;
 mod secret;
+mod token;
 mod wait;
 mod watched;
 
@@ -51,6 +52,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Wait(what) => wait::run(&asker, &what).await,
         Verb::Queue(queue) => queue::run(&asker, queue).await,
         Verb::Recover(what) => recover::run(&asker, &what).await,
+        Verb::Token(token) => token::run(&asker, token).await,
         Verb::Secret(secret) => secret::run(&asker, secret).await,
         changing => ask::run(&asker, changing).await,
     }

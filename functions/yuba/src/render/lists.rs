@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use yuba_api::wire::{
     DeadLetterItem, EventItem, InventoryEntry, ManifestSetItem, Output, ProviderItem, RunItem, SecretItem,
-    SignedView, SourceItem, StackItem,
+    SignedView, SourceItem, StackItem, TokenItem,
 };
 
 use super::words::plain;
@@ -184,6 +184,26 @@ pub(crate) fn providers(items: &[ProviderItem], width: Width, now: Now) -> Strin
     let heading = ["NAMESPACE", "NAME", "TYPE", "READY", "LAST SUCCESS", "STATUS"];
     let wide = ["PENDING", "GIVEN UP", "FAILED", "LAST ERROR"];
     table(items.iter().map(row).collect(), &heading, &wide, width)
+}
+
+/// Tokens.
+pub(crate) fn tokens(items: &[TokenItem]) -> String {
+    if items.is_empty() {
+        return "No tokens found.\n".to_owned();
+    }
+    let row = |item: &TokenItem| {
+        vec![
+            plain(&item.name),
+            item.scope.clone(),
+            item.labels.clone().unwrap_or_else(|| "all stacks".to_owned()),
+            item.r#for.clone().unwrap_or_default(),
+            item.state.clone(),
+            item.expires_at.clone(),
+            plain(&item.by.who),
+        ]
+    };
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    columns(&["NAME", "SCOPE", "STACKS", "FOR", "STATE", "EXPIRES", "BY"], &rows)
 }
 
 /// Secrets and config maps.
