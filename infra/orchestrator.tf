@@ -18,6 +18,7 @@ module "orchestrator" {
     local.secrets_settings,
     local.publisher_settings,
     local.launcher_settings,
+    local.caps_settings,
     local.key_settings,
   )
 

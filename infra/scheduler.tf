@@ -11,7 +11,7 @@ module "scheduler" {
   memory      = local.functions.scheduler.memory
   timeout     = local.functions.scheduler.timeout
   settings    = local.function_settings
-  environment = merge(local.store_settings, local.queue_settings, local.manifests_settings)
+  environment = merge(local.store_settings, local.queue_settings, local.manifests_settings, local.caps_settings)
 
   depends_on = [aws_iam_role_policy.scheduler, aws_kms_key_policy.yuba]
 }

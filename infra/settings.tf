@@ -63,6 +63,14 @@ locals {
     YUBA_SESSION_POLICY  = var.session_policy
   } : name => value if value != null }
 
+  # How many tasks there may be at once: for who starts them, hears of their end, and sweeps.
+  caps_settings = { for name, value in {
+    YUBA_TASKS_MOST = var.tasks_most
+    YUBA_TASKS_MOST_PER_LABEL = length(var.tasks_most_per_label) == 0 ? null : join(
+      ",", [for label, most in var.tasks_most_per_label : "${label}:${most}"]
+    )
+  } : name => value if value != null }
+
   launcher_settings = {
     YUBA_ECS_CLUSTER          = aws_ecs_cluster.tasks.arn
     YUBA_TASK_DEFINITION      = aws_ecs_task_definition.runner["default-default"].arn

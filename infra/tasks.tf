@@ -20,6 +20,7 @@ module "tasks" {
     local.credentials_settings,
     local.key_settings,
     local.objects_settings,
+    local.caps_settings,
   )
 
   depends_on = [aws_iam_role_policy.tasks, aws_kms_key_policy.yuba]
@@ -43,6 +44,7 @@ resource "aws_iam_role_policy" "tasks" {
     Statement = concat([
       local.writes_log["tasks"],
       local.uses_records,
+      local.deletes_records,
       local.sends_to["stacks"],
       local.reads_system_secret["task-key"],
       {

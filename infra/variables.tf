@@ -179,6 +179,32 @@ variable "plan_capacity" {
   }
 }
 
+variable "tasks_most" {
+  description = "The most tasks (plans and applies) that may run at once. By default AWS' own quotas alone hold them back."
+  type        = number
+  default     = null
+
+  validation {
+    condition = var.tasks_most == null ? true : (
+      var.tasks_most >= 1 && var.tasks_most <= 100000 && floor(var.tasks_most) == var.tasks_most
+    )
+    error_message = "There may be 1 to 100000 tasks at once."
+  }
+}
+
+variable "tasks_most_per_label" {
+  description = "The most tasks at once of stacks that carry a label: `{ \"env=prod\" = 5 }`."
+  type        = map(number)
+  default     = {}
+
+  validation {
+    condition = alltrue([for label, most in var.tasks_most_per_label :
+      can(regex("^[0-9A-Za-z._/-]+=[0-9A-Za-z._/-]+$", label)) && most >= 1 && most <= 100000 && floor(most) == most
+    ])
+    error_message = "A label is <key>=<value>, and there may be 1 to 100000 tasks of it at once."
+  }
+}
+
 variable "function_overrides" {
   description = "Memory (MiB) and time limit (seconds) of a function, where they should not be what they are. A queue hides a message six times as long."
   type = map(object({

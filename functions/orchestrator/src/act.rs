@@ -31,11 +31,12 @@ enum Tried {
 /// The first wait after an effect failed.
 const FIRST_WAIT: Span = Span::seconds(2);
 
-/// Tries what is due of a stack's outbox, in order.
-pub(crate) async fn act(ports: &Ports, stack: &Stack) -> Result<(), PortError> {
+/// Tries what is due of a stack's outbox, in order; also a start that waits, where its room is the cause.
+pub(crate) async fn act(ports: &Ports, stack: &Stack, cause: &Cause) -> Result<(), PortError> {
     let now = ports.clock.now();
     let mut tried = BTreeMap::new();
-    for pending in stack.outbox.iter().filter(|pending| pending.due <= now && !pending.given_up) {
+    let is_now = |pending: &&PendingEffect| pending.due <= now || has_room(pending, cause);
+    for pending in stack.outbox.iter().filter(is_now).filter(|pending| !pending.given_up) {
         let outcome = try_effect(ports, stack, pending).await;
         debug!(stack = %stack.name, effect = %pending.key, ?outcome, "tried");
         tried.insert(pending.key.clone(), outcome);
@@ -46,6 +47,14 @@ pub(crate) async fn act(ports: &Ports, stack: &Stack) -> Result<(), PortError> {
     records::update::<Stack, _>(&*ports.store, &Key::stack(stack.id), |stack| strike(stack, &tried, now))
         .await?;
     Ok(())
+}
+
+/// Whether it is the start of the task that there is room for now.
+fn has_room(pending: &PendingEffect, cause: &Cause) -> bool {
+    match (&pending.effect, cause) {
+        (Effect::StartTask { attempt }, Cause::Room { attempt: woken, .. }) => attempt == woken,
+        _ => false,
+    }
 }
 
 async fn try_effect(ports: &Ports, stack: &Stack, pending: &PendingEffect) -> Tried {
@@ -92,6 +101,7 @@ async fn start(ports: &Ports, attempt: AttemptId) -> Tried {
         Ok(LaunchOutcome::NoRoom(wait)) => {
             Tried::NotYet { wait, why: "no room for another task now".to_owned() }
         }
+        Ok(LaunchOutcome::Waits { wait, why }) => Tried::NotYet { wait, why },
         Err(error) => failed(&error),
     }
 }

@@ -52,7 +52,7 @@ async fn try_once(ports: &Ports, stack: StackId, message: &Message) -> Result<Op
         return Ok(None);
     }
     info!(stack = %decision.stack.name, report = %decision.report.join("; "), "decided");
-    act(ports, &decision.stack).await?;
+    act(ports, &decision.stack, &message.cause).await?;
     let attempt = decision.attempts.iter().rev().chain(&loaded.records.attempt).next();
     let measured = Measured::ended(loaded.records.run.as_ref(), &decision.runs);
     Ok(Some(Handled { report: decision.report, measured: measured.with_silence(attempt, moment.now) }))

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
 
 async fn serve() -> Result<(), lambda::Error> {
     let mut variables = Variables::of_environment();
-    let wanted = [Port::Blobs, Port::Launcher, Port::Publisher, Port::Secrets, Port::Key];
+    let wanted = [Port::Blobs, Port::Launcher, Port::Caps, Port::Publisher, Port::Secrets, Port::Key];
     let ports = PortsSettings::read(&mut variables, &wanted);
     let ports = variables.finish(ports)?;
 

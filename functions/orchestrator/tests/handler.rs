@@ -46,6 +46,21 @@ async fn a_task_without_room_waits_in_the_outbox_and_is_started_when_there_is_so
 }
 
 #[tokio::test]
+async fn a_task_that_a_cap_holds_back_is_started_as_soon_as_it_is_woken_for_room() {
+    let world = World::new(|_| {}).await;
+    world.capped_at(1);
+    world.other_holds_a_slot().await;
+    world.observed("a").await;
+    let outbox = world.stack().await.outbox;
+    let why = outbox[0].trouble.as_deref();
+    assert_eq!(why, Some("waits for room: the installation's cap of 1 at once is reached"));
+    assert_eq!(world.memory.launcher.started().len(), 0);
+    world.other_reports().await;
+    assert_eq!(world.memory.launcher.started().len(), 1, "long before it would have asked again by itself");
+    assert_eq!(world.stack().await.outbox, []);
+}
+
+#[tokio::test]
 async fn a_lost_race_is_decided_again() {
     let world = World::new(|_| {}).await;
     world.race();

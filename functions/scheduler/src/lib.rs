@@ -3,7 +3,9 @@
 mod first;
 mod prune;
 mod slot;
+mod sweep;
 mod tick;
 
 pub use first::wake_unread;
+pub use sweep::Sweep;
 pub use tick::{Ticked, tick};

@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 use ulid::Ulid;
+use yuba_core::capacity::{Caps, Hold, Pool, Slot, SlotRecord};
 use yuba_core::effect::{Effect, PendingEffect};
-use yuba_core::id::{ManifestSetName, ObjectName, RunId, SourceName, StackId, StackName};
+use yuba_core::id::{AttemptId, ManifestSetName, ObjectName, Phase, RunId, SourceName, StackId, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::notify::{Notification, Occasion};
 use yuba_core::record::Record;
@@ -16,7 +17,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::put_any;
 use yuba_ports::{Clock, Queue, QueueName, Store};
-use yuba_scheduler::{Ticked, tick, wake_unread};
+use yuba_scheduler::{Sweep, Ticked, tick, wake_unread};
 
 fn now(world: &MemoryWorld) -> Timestamp {
     world.clock.now()
@@ -196,4 +197,28 @@ async fn a_request_is_forgotten_when_its_time_is_over() {
     world.clock.advance(Span::minutes(2));
     tick(&world.ports()).await.unwrap();
     assert!(world.store.get(&key).await.unwrap().is_none());
+}
+
+/// A slot is held by an attempt that no record tells of.
+async fn leaked_slot(world: &MemoryWorld) {
+    let attempt = AttemptId { run: RunId(Ulid::from_parts(1, 2)), phase: Phase::Plan, number: 1 };
+    let slot = Slot { pool: Pool::Installation, number: 1 };
+    let (stack, since) = (StackId(Ulid::from_parts(1, 1)), now(world));
+    let hold = Hold { attempt, stack, slots: vec![slot.clone()], since };
+    let writes = vec![put_any(&hold).unwrap(), put_any(&SlotRecord { slot, attempt, tag: 1 }).unwrap()];
+    world.store.commit(writes).await.unwrap();
+}
+
+#[tokio::test]
+async fn room_that_nobody_released_is_swept_for_once_a_minute() {
+    let world = MemoryWorld::new();
+    let ports = world.ports().capped(Caps { installation: Some(1), ..Caps::default() });
+    let (sweep, mut left) = (Sweep::default(), Vec::new());
+    for seconds in [0, 10, 49] {
+        leaked_slot(&world).await;
+        world.clock.advance(Span::seconds(seconds));
+        sweep.once_a_minute(&ports).await.unwrap();
+        left.push(world.store.items().len());
+    }
+    assert_eq!(left, [0, 2, 0]);
 }

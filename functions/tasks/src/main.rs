@@ -13,7 +13,8 @@ fn main() -> ExitCode {
 
 async fn serve() -> Result<(), lambda::Error> {
     let mut variables = Variables::of_environment();
-    let ports = PortsSettings::read(&mut variables, &[Port::Secrets, Port::Credentials, Port::Key]);
+    let ports =
+        PortsSettings::read(&mut variables, &[Port::Caps, Port::Secrets, Port::Credentials, Port::Key]);
     let objects = ObjectGrantsSettings::read(&mut variables);
     let (ports, objects) = variables.finish(ports.zip(objects))?;
 

@@ -10,8 +10,8 @@ use yuba_core::message::AttemptNews;
 use yuba_core::record::Key;
 use yuba_core::task::ReportRequest;
 use yuba_core::token::TokenUse;
-use yuba_ports::Committed;
 use yuba_ports::records::load;
+use yuba_ports::{Committed, chain};
 
 use crate::answer::{Refusal, check_schema};
 use crate::bearer::check_token;
@@ -28,6 +28,10 @@ pub(crate) async fn report(
     let attempt = store(&state, &request).await?;
     // Also after a report that was stored before: its message may have been lost.
     state.wake(attempt.stack, attempt.id, AttemptNews::Reported).await?;
+    state.ports.launcher.release(attempt.id).await.unwrap_or_else(|error| {
+        let (attempt, error) = (attempt.id, chain(&error));
+        tracing::warn!(%attempt, error, "the room of a task that reported is not free yet; a sweep frees it");
+    });
     Ok(Json(json!({ "schema": 1 })))
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use ulid::Ulid;
 use yuba_core::attempt::{Attempt, AttemptState};
+use yuba_core::capacity::Caps;
 use yuba_core::id::{AttemptId, Phase, RunId};
 use yuba_core::message::{AttemptNews, Cause};
 use yuba_core::record::{Installation, Key};
@@ -18,7 +19,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_core::token::{TokenUse, task_token};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{put_any, update};
-use yuba_ports::{Assumed, Clock, Credentials, PortError, Ports, Queue, QueueName, RoleSession};
+use yuba_ports::{Assumed, Clock, Credentials, PortError, Ports, Queue, QueueName, RoleSession, StartTask};
 use yuba_tasks::{ObjectsDirectory, TaskSettings, TasksState, router, stopped};
 
 const TREE: &str = "b8e362c206e3d0cbb7ed22ced771a0056455a2fb";
@@ -235,4 +236,44 @@ async fn a_task_that_stopped_after_its_report_or_is_unknown_wakes_nobody() {
         stopped(&world.ports(), id).await.unwrap();
     }
     assert_eq!(world.queue.receive(QueueName::Stacks, 10, Span::ZERO).await.unwrap(), []);
+}
+
+/// Two attempts where there is room for one: the first was started, the second waits.
+async fn one_waits(world: &MemoryWorld) -> (Ports, AttemptId, AttemptId) {
+    let ports = world.ports().capped(Caps { installation: Some(1), ..Caps::default() });
+    let (first, second) = (attempt(Phase::Plan), attempt(Phase::Apply));
+    for id in [first, second] {
+        issue(world, id).await;
+        let start = StartTask { attempt: id, token: "token".into() };
+        ports.launcher.start(start).await.unwrap();
+    }
+    let started: Vec<AttemptId> = world.launcher.started().iter().map(|start| start.attempt).collect();
+    assert_eq!(started, [first]);
+    (ports, first, second)
+}
+
+/// Whose room the messages that were sent tell of.
+async fn told_of_room(world: &MemoryWorld) -> Vec<AttemptId> {
+    let received = world.queue.receive(QueueName::Stacks, 10, Span::ZERO).await.unwrap();
+    let room = |cause: &Cause| if let Cause::Room { attempt, .. } = cause { Some(*attempt) } else { None };
+    received.iter().filter_map(|received| room(&received.message.cause)).collect()
+}
+
+#[tokio::test]
+async fn a_report_makes_room_for_who_waits() {
+    let world = MemoryWorld::new();
+    let (ports, first, second) = one_waits(&world).await;
+    claim(&world, first).await;
+    let stopped = json!({"stopped": {"message": "", "acted": false, "errored_state": false}});
+    let body = json!({"schema": 1, "attempt": first, "report": stopped});
+    assert_eq!(post_to(ports, "/tasks/report", TokenUse::Report, body).await.0, StatusCode::OK);
+    assert_eq!(told_of_room(&world).await, [second]);
+}
+
+#[tokio::test]
+async fn a_task_that_stopped_makes_room_for_who_waits() {
+    let world = MemoryWorld::new();
+    let (ports, first, second) = one_waits(&world).await;
+    stopped(&ports, first).await.unwrap();
+    assert_eq!(told_of_room(&world).await, [second]);
 }

@@ -71,6 +71,8 @@ module "yuba" {
     large   = { cpu = 4096, memory = 16384, disk = 100 }
   }
   plan_capacity            = "spot"
+  tasks_most               = 50
+  tasks_most_per_label     = { "env=prod" = 5, "team=net" = 2 }
   function_overrides       = { source = { memory = 3008, timeout = 600 } }
   source_concurrency       = 50
   orchestrator_concurrency = 200

@@ -68,6 +68,13 @@ pub enum Cause {
         /// What was seen: `claimed`, `reported`, `stopped`, `without-code`.
         what: AttemptNews,
     },
+    /// There came to be room for the task of an attempt that waits for it.
+    Room {
+        /// The attempt.
+        attempt: AttemptId,
+        /// When that was noticed: it may be woken in vain, and again.
+        at: Timestamp,
+    },
     /// A stack that this one depends on came to an end of a run.
     Dependency {
         /// The dependency.
@@ -139,6 +146,7 @@ impl Message {
             Cause::Observation { source, number } => format!("observation#{source}#{number}"),
             Cause::Definition { set, snapshot } => format!("definition#{set}#{snapshot}"),
             Cause::Attempt { attempt, what } => format!("attempt#{attempt}#{what:?}"),
+            Cause::Room { attempt, at } => format!("room#{attempt}#{}", at.0),
             Cause::Dependency { stack, run } => format!("dependency#{stack}#{run}"),
             Cause::SameState { stack, at } => format!("state#{stack}#{}", at.0),
             Cause::Values { name, version } => format!("values#{name}#{version}"),

@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::access::ApiToken;
 use yuba_core::attempt::Attempt;
+use yuba_core::capacity::{Hold, PlaceRecord, SlotRecord, Ticket, Turn};
 use yuba_core::event::Event;
 use yuba_core::freeze::Freeze;
 use yuba_core::notify::{Alert, Incident, Notification, Provider, ProviderHealth, Said, SlackThread};
@@ -63,6 +64,11 @@ fn records_of_the_first_form_are_read_whole() {
     check::<Incident>("incident");
     check::<Freeze>("freeze");
     check::<ApiToken>("api-token");
+    check::<SlotRecord>("slot");
+    check::<Hold>("hold");
+    check::<Ticket>("ticket");
+    check::<PlaceRecord>("place");
+    check::<Turn>("turn");
 }
 
 #[test]

@@ -23,6 +23,14 @@ pub enum LaunchOutcome {
     Started,
     /// There is no room now; ask again once the span has passed.
     NoRoom(Span),
+    /// A cap is reached, or others are first: it has a place in the line, and its stack is woken when its turn comes. Ask again
+    /// once the span has passed all the same.
+    Waits {
+        /// When to ask again.
+        wait: Span,
+        /// For people: which cap.
+        why: String,
+    },
 }
 
 /// What a launcher knows of an attempt's task.
@@ -50,4 +58,17 @@ pub trait Launcher: Send + Sync {
 
     /// Kills it and all that it started, without asking.
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError>;
+
+    /// The attempt has reported, or its task has stopped: the room that was kept for it is for others. Nothing to do where no
+    /// room is kept.
+    async fn release(&self, attempt: AttemptId) -> Result<(), PortError> {
+        let _ = attempt;
+        Ok(())
+    }
+
+    /// Releases what attempts that ended still hold, and wakes those who wait for room that there is: what was missed, because
+    /// somebody crashed in between. To be called once a minute.
+    async fn sweep(&self) -> Result<(), PortError> {
+        Ok(())
+    }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use secrecy::SecretString;
+use yuba_core::capacity::Caps;
 use yuba_core::id::InstallationId;
 
-use crate::{Blobs, Clock, Credentials, Ids, Launcher, Publisher, Queue, Secrets, Store};
+use crate::{Blobs, Clock, Credentials, Ids, Launcher, Publisher, Queue, Secrets, Store, limited};
 
 /// Everything a function may reach the world through.
 #[derive(Clone)]
@@ -32,4 +33,13 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// The installation's own key: task tokens are HMACs under it, so that no token need be stored.
     pub key: SecretString,
+}
+
+impl Ports {
+    /// The same ports, but that tasks are started within caps; see [`limited`].
+    #[must_use]
+    pub fn capped(self, caps: Caps) -> Self {
+        let (store, queue, clock) = (self.store.clone(), self.queue.clone(), self.clock.clone());
+        Self { launcher: limited(self.launcher, caps, (store, queue, clock)), ..self }
+    }
 }

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use ulid::Ulid;
 use yuba_core::attempt::{Attempt, AttemptReport, AttemptState};
+use yuba_core::capacity::{Caps, Hold, Pool, Slot, SlotRecord};
 use yuba_core::effect::{Effect, PendingEffect};
 use yuba_core::event::EventKind;
 use yuba_core::id::{
-    AttemptId, ClosureDigest, ContentDigest, FileDigest, ManifestSetName, RequestId, SourceName, StackId,
-    StackName,
+    AttemptId, ClosureDigest, ContentDigest, FileDigest, ManifestSetName, Phase, RequestId, RunId,
+    SourceName, StackId, StackName,
 };
 use yuba_core::message::{AttemptNews, Cause, Message, Wake};
 use yuba_core::plan::summary::{PlanCounts, PlanReport};
@@ -26,7 +27,9 @@ use yuba_core::trouble::{MANY, TroubleNotice};
 use yuba_orchestrator::{Handled, handle};
 use yuba_ports::memory::MemoryWorld;
 use yuba_ports::records::{load, put_any, update};
-use yuba_ports::{Clock, Committed, Item, Page, PortError, Ports, Query, Store, TaskStatus, Write};
+use yuba_ports::{
+    Clock, Committed, Item, Page, PortError, Ports, Query, Queue, QueueName, Store, TaskStatus, Write,
+};
 
 /// The world.
 pub(crate) struct World {
@@ -34,6 +37,7 @@ pub(crate) struct World {
     pub(crate) id: StackId,
     pub(crate) other: StackId,
     racing: Arc<Racing>,
+    cap: Mutex<Option<u32>>,
 }
 
 /// A store in which another writer comes first, as often as it is told.
@@ -88,6 +92,7 @@ impl World {
             id: StackId(Ulid::from_parts(1, 1)),
             other: StackId(Ulid::from_parts(1, 2)),
             racing,
+            cap: Mutex::default(),
         };
         let mut spec = StackSpec::new(SourceName::new("infra", "code"), "network", Span::minutes(10));
         change(&mut spec);
@@ -115,7 +120,8 @@ impl World {
     }
 
     fn ports(&self) -> Ports {
-        Ports { store: self.racing.clone(), ..self.memory.ports() }
+        let caps = Caps { installation: *self.cap.lock().unwrap(), ..Caps::default() };
+        Ports { store: self.racing.clone(), ..self.memory.ports() }.capped(caps)
     }
 
     /// Another writer will come first once.
@@ -171,6 +177,31 @@ impl World {
             },
             brought: Vec::new(),
             at: self.memory.clock.now(),
+        }
+    }
+
+    /// There may be so many tasks at once.
+    pub(crate) fn capped_at(&self, most: u32) {
+        *self.cap.lock().unwrap() = Some(most);
+    }
+
+    /// A task of another stack holds the only slot; or does so no more, and says so.
+    pub(crate) async fn other_holds_a_slot(&self) {
+        let attempt = AttemptId { run: RunId(self.other.0), phase: Phase::Plan, number: 1 };
+        let slot = Slot { pool: Pool::Installation, number: 1 };
+        self.put(&SlotRecord { slot: slot.clone(), attempt, tag: 1 }).await;
+        self.put(&Hold { attempt, stack: self.other, slots: vec![slot], since: self.memory.clock.now() })
+            .await;
+    }
+
+    /// That task has reported; whoever is told of room by that is woken.
+    pub(crate) async fn other_reports(&self) {
+        let attempt = AttemptId { run: RunId(self.other.0), phase: Phase::Plan, number: 1 };
+        self.ports().launcher.release(attempt).await.unwrap();
+        let received = self.memory.queue.receive(QueueName::Stacks, 10, Span::ZERO).await.unwrap();
+        for received in received {
+            self.memory.queue.ack(&received).await.unwrap();
+            handle(&self.ports(), &received.message).await.unwrap();
         }
     }
 

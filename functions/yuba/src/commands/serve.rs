@@ -5,11 +5,12 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use tokio::runtime::Runtime;
 use tracing::Level;
+use yuba_core::capacity::{Caps, InvalidCaps, Label};
 use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::manifest_root::ManifestRoot;
 use yuba_core::task::Isolation;
@@ -41,6 +42,9 @@ pub(crate) struct Serve {
     /// How many plans and applies may run at once [default: the number of processor cores, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     tasks: Option<u16>,
+    /// How many of stacks that carry a label may run at once; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE:N", value_parser = Caps::read_label)]
+    tasks_per_label: Vec<(Label, u32)>,
     /// A file with a secret that webhooks are signed with; several while one replaces another.
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Vec<PathBuf>,
@@ -92,6 +96,7 @@ impl Serve {
         let webhook_secrets = secrets("--webhook-secret-file", &self.webhook_secret_file, &mut keep);
         let slack_secrets =
             secrets("--slack-signing-secret-file", &self.slack_signing_secret_file, &mut keep);
+        let tasks_per_label = per_label(self.tasks_per_label, &mut keep);
         if !problems.is_empty() {
             bail!("{}", problems.join("\n       "));
         }
@@ -102,7 +107,8 @@ impl Serve {
             manifests,
             manifests_interval: self.manifests_interval,
             manifests_secret: self.manifests_secret,
-            tasks: self.tasks.map_or(cores, usize::from),
+            tasks: self.tasks.unwrap_or(u16::try_from(cores).unwrap_or(u16::MAX)),
+            tasks_per_label,
             webhook_secrets,
             slack_secrets,
             private: if self.allow_private_webhooks {
@@ -119,6 +125,17 @@ impl Serve {
             },
         })
     }
+}
+
+/// Caps by label; one that has two is a problem.
+fn per_label(caps: Vec<(Label, u32)>, mut keep: impl FnMut(anyhow::Error)) -> BTreeMap<Label, u32> {
+    let mut labels = BTreeMap::new();
+    for (label, most) in caps {
+        if labels.insert(label.clone(), most).is_some() {
+            keep(anyhow!("--tasks-per-label: {}", InvalidCaps::Twice(label)));
+        }
+    }
+    labels
 }
 
 /// The name of a place of manifests: a directory's must not depend on where the server was started.

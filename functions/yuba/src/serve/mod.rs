@@ -19,6 +19,7 @@ use anyhow::Context;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use yuba_core::capacity::{Caps, Label};
 use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::measured::Tally;
 use yuba_core::task::Isolation;
@@ -65,7 +66,9 @@ pub(crate) struct Settings {
     /// The secret with the credentials for those in Git.
     pub(crate) manifests_secret: Option<SecretName>,
     /// How many tasks may run at once.
-    pub(crate) tasks: usize,
+    pub(crate) tasks: u16,
+    /// How many of stacks that carry a label.
+    pub(crate) tasks_per_label: BTreeMap<Label, u32>,
     /// Secrets that webhooks are signed with.
     pub(crate) webhook_secrets: Vec<SecretString>,
     /// Secrets that Slack signs with what people do there.
@@ -87,10 +90,12 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let local = LocalSettings {
         program: settings.program.clone(),
         environment: settings.environment.clone(),
-        tasks: settings.tasks,
+        tasks: settings.tasks.into(),
         isolation: settings.isolation,
     };
     let (ports, handles) = yuba_local::open(&settings.data, local).await?;
+    let labels = settings.tasks_per_label.clone();
+    let ports = ports.capped(Caps { installation: Some(settings.tasks.into()), labels });
     let is_isolated = isolation_of(settings.isolation, &handles.paths.work).map_err(anyhow::Error::msg)?;
     let listener = TcpListener::bind(settings.listen)
         .await

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use yuba_ports::{Ports, chain};
+use yuba_ports::{PortError, Ports, chain};
+use yuba_scheduler::{Sweep, Ticked, tick};
 
 use super::stopping::Stopping;
 
@@ -14,9 +15,9 @@ const SHORTEST: Duration = Duration::from_millis(50);
 
 /// Ticks until the server is asked to stop.
 pub(crate) async fn tick_on(ports: Ports, stopping: Stopping) {
-    let mut failed_before = false;
+    let (mut failed_before, sweep) = (false, Sweep::default());
     while !stopping.is_asked() {
-        let pause = match yuba_scheduler::tick(&ports).await {
+        let pause = match look(&ports, &sweep).await {
             Ok(ticked) => {
                 failed_before = false;
                 ticked.next_due.map_or(LONGEST, |due| due.since(ports.clock.now()).to_std())
@@ -33,4 +34,10 @@ pub(crate) async fn tick_on(ports: Ports, stopping: Stopping) {
             () = stopping.asked() => {}
         }
     }
+}
+
+async fn look(ports: &Ports, sweep: &Sweep) -> Result<Ticked, PortError> {
+    let ticked = tick(ports).await?;
+    sweep.once_a_minute(ports).await?;
+    Ok(ticked)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use aws_config::SdkConfig;
 use secrecy::SecretString;
+use yuba_core::capacity::Caps;
 use yuba_ports::{
     Blobs, Clock, Credentials, Launcher, PortError, Ports, Publisher, Queue, QueueName, Secrets, Store,
 };
@@ -27,6 +28,8 @@ pub enum Port {
     Blobs,
     /// Tasks.
     Launcher,
+    /// Caps on tasks, for who starts them, hears of their end or sweeps.
+    Caps,
     /// Events.
     Publisher,
     /// Secrets and config maps.
@@ -45,6 +48,7 @@ pub struct PortsSettings {
     queue: QueueSettings,
     blobs: Option<BlobsSettings>,
     launcher: Option<LauncherSettings>,
+    caps: Caps,
     publisher: Option<PublisherSettings>,
     secrets: Option<SecretsSettings>,
     credentials: Option<CredentialsSettings>,
@@ -61,6 +65,7 @@ impl PortsSettings {
         Some(Self {
             blobs: wants(Port::Blobs).then(|| BlobsSettings::read(variables)).flatten(),
             launcher: wants(Port::Launcher).then(|| LauncherSettings::read(variables)).flatten(),
+            caps: if wants(Port::Caps) { read_caps(variables) } else { Caps::default() },
             publisher: wants(Port::Publisher).then(|| PublisherSettings::read(variables)).flatten(),
             secrets: wants(Port::Secrets).then(|| SecretsSettings::read(variables)).flatten(),
             credentials: wants(Port::Credentials).then(|| CredentialsSettings::read(variables)),
@@ -102,7 +107,7 @@ impl PortsSettings {
             self.publisher.map(|it| SnsPublisher::new(config, it, &installation, listed_and_told));
         let secrets = self.secrets.map(|it| AwsSecrets::new(config, it));
         let credentials = self.credentials.map(|it| StsCredentials::new(config, it));
-        Ok(Ports {
+        let ports = Ports {
             queue,
             blobs: blobs.map_or_else(|| Arc::new(NotOpened) as Arc<dyn Blobs>, |it| Arc::new(it)),
             launcher: launcher.map_or_else(|| Arc::new(NotOpened) as Arc<dyn Launcher>, |it| Arc::new(it)),
@@ -115,7 +120,21 @@ impl PortsSettings {
             store,
             clock,
             key,
-        })
+        };
+        Ok(ports.capped(self.caps))
+    }
+}
+
+/// Reads `YUBA_TASKS_MOST` and `YUBA_TASKS_MOST_PER_LABEL`; what is not set caps nothing.
+fn read_caps(variables: &mut Variables) -> Caps {
+    let most = "the most tasks that the installation may run at once";
+    let per_label =
+        "the most tasks that stacks of a label may run at once: <key>=<value>:<number>, with commas between";
+    Caps {
+        installation: variables.optional("YUBA_TASKS_MOST", most, Caps::read_most),
+        labels: variables
+            .optional("YUBA_TASKS_MOST_PER_LABEL", per_label, Caps::read_labels)
+            .unwrap_or_default(),
     }
 }
 
@@ -129,6 +148,23 @@ mod tests {
         let problems = variables.finish(settings).unwrap_err().problems;
         let name = |problem: String| problem.split(' ').next().map(ToOwned::to_owned);
         problems.into_iter().filter_map(name).collect()
+    }
+
+    #[test]
+    fn caps_are_read_and_wrong_ones_are_named_together() {
+        let caps = |most: &str, per_label: &str| {
+            let set = [("YUBA_TASKS_MOST", most), ("YUBA_TASKS_MOST_PER_LABEL", per_label)];
+            let mut variables = Variables::new(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            let caps = read_caps(&mut variables);
+            variables.finish(Some(caps))
+        };
+        assert!(caps("", "").unwrap().is_empty());
+        assert_eq!(caps("20", "env=prod:5").unwrap().installation, Some(20));
+        insta::assert_snapshot!(caps("0", "env=prod").unwrap_err(), @r"
+        settings are missing or malformed:
+          YUBA_TASKS_MOST is malformed: `0` is not a number from 1 to 100000; the most tasks that the installation may run at once
+          YUBA_TASKS_MOST_PER_LABEL is malformed: `env=prod` is not a label with a cap, as in `env=prod:5`; the most tasks that stacks of a label may run at once: <key>=<value>:<number>, with commas between
+        ");
     }
 
     #[test]

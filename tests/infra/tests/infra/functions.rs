@@ -32,6 +32,8 @@ const LAUNCHER: &[&str] = &[
     "YUBA_TASK_SUBNETS",
     environment::URL,
 ];
+/// Set in one of the examples.
+const CAPS: [&str; 2] = ["YUBA_TASKS_MOST", "YUBA_TASKS_MOST_PER_LABEL"];
 const MANIFESTS: &[&str] = &["YUBA_MANIFESTS"];
 const KEY: &[&str] = &["YUBA_TASK_KEY"];
 const OBJECTS: &[&str] = &["YUBA_OBJECTS_ROLE"];
@@ -46,6 +48,8 @@ const NOT_SET: &[&str] = &[
     "YUBA_MANIFESTS_INTERVAL",
     "YUBA_MANIFESTS_SECRET",
     "YUBA_SESSION_POLICY",
+    CAPS[0],
+    CAPS[1],
     "YUBA_WEB_IDENTITY_TOKEN_FILE",
 ];
 
@@ -68,6 +72,9 @@ fn a_function_has_the_settings_of_its_ports_and_no_others() {
             let mut expected: BTreeSet<&str> = ports.iter().copied().flatten().copied().collect();
             expected
                 .extend((plan.installation == "prod" && name == "source").then_some("YUBA_MANIFESTS_SECRET"));
+            let is_capped =
+                plan.installation == "prod" && ["scheduler", "orchestrator", "tasks"].contains(&name);
+            expected.extend(CAPS.iter().filter(|_| is_capped));
             let keys = plan.function(name).keys("/environment/0/variables");
             assert_eq!(keys.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected, "{name}");
         }
@@ -104,6 +111,14 @@ fn places_of_manifests_and_their_secret_are_handed_over() {
         assert_eq!(of(name)["YUBA_MANIFESTS"], places, "{name}");
     }
     assert_eq!(of("source")["YUBA_MANIFESTS_SECRET"], "platform/git");
+}
+
+#[test]
+fn caps_are_handed_over_as_they_are_read() {
+    for name in ["scheduler", "orchestrator", "tasks"] {
+        let variables = &existing_vpc().function(name).values["environment"][0]["variables"];
+        assert_eq!(CAPS.map(|cap| &variables[cap]), ["50", "env=prod:5,team=net:2"], "{name}");
+    }
 }
 
 #[test]

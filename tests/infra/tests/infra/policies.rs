@@ -78,7 +78,7 @@ const RIGHTS: [(&str, &[&[&str]]); 8] = [
             PUBLISH,
         ],
     ),
-    ("tasks", &[LOG, RECORDS, SEND, READ_SECRETS, ASSUME]),
+    ("tasks", &[LOG, RECORDS, DELETE_RECORDS, SEND, READ_SECRETS, ASSUME]),
     (
         "api",
         &[
