@@ -52,10 +52,10 @@ struct Failing {
 #[async_trait]
 impl Launcher for Failing {
     async fn start(&self, start: StartTask) -> Result<LaunchOutcome, PortError> {
-        match self.fails.load(Ordering::SeqCst) {
-            true => Err(PortError::transient("no answer")),
-            false => self.tasks.start(start).await,
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(PortError::transient("no answer"));
         }
+        self.tasks.start(start).await
     }
     async fn describe(&self, attempt: AttemptId) -> Result<TaskStatus, PortError> {
         self.tasks.describe(attempt).await
@@ -144,12 +144,9 @@ impl World {
             }
             for received in received {
                 self.memory.queue.ack(&received).await.unwrap();
-                if let (Cause::Room { attempt, .. }, Wake::Stack(stack)) =
-                    (received.message.cause, received.message.wake)
-                {
-                    assert_eq!(stack, StackId(attempt.run.0));
-                    woken.push(attempt);
-                }
+                let Cause::Room { attempt, .. } = received.message.cause else { continue };
+                assert_eq!(received.message.wake, Wake::Stack(StackId(attempt.run.0)));
+                woken.push(attempt);
             }
         }
     }
