@@ -12,7 +12,7 @@ use ulid::Ulid;
 use yuba_core::attempt::{Attempt, AttemptState};
 use yuba_core::capacity::Caps;
 use yuba_core::id::{AttemptId, Phase, RunId, SourceName, StackId};
-use yuba_core::message::{Cause, Wake};
+use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::Key;
 use yuba_core::time::Span;
 use yuba_ports::contract::{self, AsyncEnd, LauncherFixture};
@@ -144,9 +144,7 @@ impl World {
             }
             for received in received {
                 self.memory.queue.ack(&received).await.unwrap();
-                let Cause::Room { attempt, .. } = received.message.cause else { continue };
-                assert_eq!(received.message.wake, Wake::Stack(StackId(attempt.run.0)));
-                woken.push(attempt);
+                woken.extend(has_room(&received.message));
             }
         }
     }
@@ -184,6 +182,13 @@ impl Launcher for Outer {
     async fn kill(&self, attempt: AttemptId) -> Result<(), PortError> {
         self.0.kill(attempt).await
     }
+}
+
+/// The attempt that a message wakes because there is room.
+fn has_room(message: &Message) -> Option<AttemptId> {
+    let Cause::Room { attempt, .. } = message.cause else { return None };
+    assert_eq!(message.wake, Wake::Stack(StackId(attempt.run.0)));
+    Some(attempt)
 }
 
 #[tokio::test]
