@@ -6,7 +6,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::routes::{
-    events, installation, log, manifests, plan, providers, queues, recovery, requests, runs, secrets,
+    audit, events, installation, log, manifests, plan, providers, queues, recovery, requests, runs, secrets,
     sources, stacks, tokens, why,
 };
 use crate::{Api, metrics};
@@ -76,6 +76,9 @@ fn of_the_installation() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(routes!(events::list))
         .routes(routes!(events::stream))
+        .routes(routes!(audit::entries))
+        .routes(routes!(audit::anchors))
+        .routes(routes!(audit::heads))
         .routes(routes!(sources::list))
         .routes(routes!(manifests::list))
         .routes(routes!(installation::show))

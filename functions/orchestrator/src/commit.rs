@@ -1,5 +1,6 @@
 //! Writes a decision down: all changed records in one transaction, conditional on the versions that were read, also of
-//! the definition and the observation that it rests on.
+//! the definition and the observation that it rests on. What the audit trail tells of it is among them: no decision is
+//! without its entry, and no entry without its decision.
 
 use yuba_core::decide::Decision;
 use yuba_ports::records::Versioned;
@@ -47,6 +48,9 @@ fn writes(loaded: &Loaded, decision: &Decision) -> Result<Vec<Write>, PortError>
     }
     if let Some(notice) = &decision.notice {
         writes.push(Versioned::new(notice.clone()).put()?);
+    }
+    for entry in &decision.audit {
+        writes.push(Versioned::new(entry.clone()).put()?);
     }
     if !writes.is_empty() || *loaded.stack != decision.stack {
         writes.push(loaded.stack.clone().with(decision.stack.clone()).put()?);

@@ -103,12 +103,12 @@ async fn load_run(
     }
 }
 
-/// The request that the message names, while it is undecided.
+/// The request that the message names, while it is undecided, or was refused at the door and not written down yet.
 async fn load_request(ports: &Ports, message: &Message) -> Result<Option<Versioned<Request>>, PortError> {
     let Cause::Request(id) = &message.cause else { return Ok(None) };
     let id: RequestId = *id;
     let request = records::load::<Request>(&*ports.store, &Key::request(id)).await?;
-    Ok(request.filter(|request| request.outcome == Outcome::Pending))
+    Ok(request.filter(|request| request.outcome == Outcome::Pending || request.is_refused_unrecorded()))
 }
 
 fn named_run(request: &Request, stack: &Stack) -> Option<RunId> {

@@ -5,6 +5,7 @@ mod world;
 
 use secrecy::ExposeSecret;
 use yuba_core::attempt::AttemptReport;
+use yuba_core::audit::AuditAction;
 use yuba_core::effect::Effect;
 use yuba_core::event::EventKind;
 use yuba_core::id::{SecretName, StackName};
@@ -239,4 +240,18 @@ async fn a_trouble_that_is_cleared_twice_takes_no_later_notice_away() {
     world.other_gives_notice(&trouble).await;
     world.redoes(Effect::ClearTrouble { signature: trouble.clone(), run }).await;
     assert!(world.is_noticed(&trouble).await);
+}
+
+#[tokio::test]
+async fn an_apply_and_its_entry_in_the_audit_trail_are_written_together_and_once() {
+    let world = World::new(|spec| spec.approve_plan = ApprovePlan::Auto).await;
+    world.observed("a").await;
+    assert_eq!(world.trail().await, [], "nothing was decided yet");
+    world.race();
+    world.planned().await;
+    world.passes(Span::minutes(1)).await;
+    let (trail, stack) = (world.trail().await, world.stack().await);
+    assert_eq!(trail.iter().map(|entry| entry.deed.action).collect::<Vec<_>>(), [AuditAction::ApplyStarted]);
+    assert_eq!(stack.audit.map(|head| (head.number, head.hash)), Some((1, trail[0].hash)));
+    assert_eq!(world.races(), 1, "another writer came first once");
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod anchor;
 mod first;
 mod prune;
 mod slot;

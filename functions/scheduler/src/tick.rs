@@ -8,6 +8,7 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_ports::records::Versioned;
 use yuba_ports::{Cursor, Item, Order, Page, PortError, Ports, Query};
 
+use crate::anchor::anchor;
 use crate::prune::prune;
 use crate::slot::slot;
 
@@ -32,12 +33,14 @@ pub struct Ticked {
     pub effects_since: Option<Timestamp>,
 }
 
-/// Wakes every record that is due, and every stack with an effect that is due, and forgets what was kept long enough.
+/// Wakes every record that is due, and every stack with an effect that is due, forgets what was kept long enough, and
+/// anchors the audit trail once a day.
 pub async fn tick(ports: &Ports) -> Result<Ticked, PortError> {
     let now = ports.clock.now();
     let due = wake_due(ports, now).await?;
     let effects = sweep_effects(ports, now).await?;
     prune(ports, now).await?;
+    anchor(ports, now).await?;
     let sent = due.sent + effects.sent;
     let next_due = match sent {
         0 => earliest(first_due(ports).await?, effects.next),

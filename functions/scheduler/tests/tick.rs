@@ -2,9 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 use ulid::Ulid;
+use yuba_core::audit::{AUDIT_ANCHORS, AuditAnchor, AuditHead};
 use yuba_core::capacity::{Caps, Hold, Pool, Slot, SlotRecord};
 use yuba_core::effect::{Effect, PendingEffect};
-use yuba_core::id::{AttemptId, ManifestSetName, ObjectName, Phase, RunId, SourceName, StackId, StackName};
+use yuba_core::id::{
+    AttemptId, AuditChain, AuditHash, ManifestSetName, ObjectName, Phase, RunId, SourceName, StackId,
+    StackName,
+};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::notify::{Notification, Occasion};
 use yuba_core::record::Record;
@@ -15,8 +19,8 @@ use yuba_core::spec::{GitReference, SourceSpec};
 use yuba_core::stack::Stack;
 use yuba_core::time::{Span, Timestamp};
 use yuba_ports::memory::MemoryWorld;
-use yuba_ports::records::put_any;
-use yuba_ports::{Clock, Queue, QueueName, Store};
+use yuba_ports::records::{Versioned, put_any};
+use yuba_ports::{Clock, Order, Query, Queue, QueueName, Store};
 use yuba_scheduler::{Sweep, Ticked, tick, wake_unread};
 
 fn now(world: &MemoryWorld) -> Timestamp {
@@ -221,4 +225,37 @@ async fn room_that_nobody_released_is_swept_for_once_a_minute() {
         left.push(world.store.items().len());
     }
     assert_eq!(left, [0, 2, 0]);
+}
+
+async fn anchors(world: &MemoryWorld) -> Vec<AuditAnchor> {
+    let query = Query::Partition {
+        partition: AUDIT_ANCHORS.to_owned(),
+        prefix: String::new(),
+        order: Order::Ascending,
+        after: None,
+        limit: 100,
+    };
+    let items = world.store.query(query).await.unwrap().items;
+    let read = |item| Versioned::<AuditAnchor>::from_item(item).unwrap().into_value();
+    items.into_iter().map(read).collect()
+}
+
+#[tokio::test]
+async fn the_audit_trail_is_anchored_once_a_day() {
+    let world = MemoryWorld::new();
+    let id = StackId(Ulid::from_parts(1, 1));
+    let mut stack = Stack::new(id, StackName::new("default", "net"), now(&world));
+    let (chain, hash) = (AuditChain::Stack(id), AuditHash::of(b"first"));
+    stack.audit = Some(AuditHead { chain, number: 1, hash, at: now(&world) - Span::hours(2) });
+    world.store.commit(vec![put_any(&stack).unwrap()]).await.unwrap();
+    for _ in 0..3 {
+        tick(&world.ports()).await.unwrap();
+    }
+    let first = anchors(&world).await;
+    assert_eq!(first.iter().map(|anchor| &anchor.heads).collect::<Vec<_>>(), [&vec![stack.audit.unwrap()]]);
+    world.clock.advance(Span::hours(24));
+    tick(&world.ports()).await.unwrap();
+    let second = anchors(&world).await;
+    assert_eq!((second.len(), &second[1].heads), (2, &Vec::new()), "nothing was decided since");
+    assert_eq!(second[1].previous, first[0].hash);
 }

@@ -84,7 +84,7 @@ async fn post_as(
 async fn pause(world: &MemoryWorld) {
     let (who, from) = ("ann".to_owned(), "cli".to_owned());
     let by = Signed { who, at: Timestamp(1), from, message: String::new(), identity: None };
-    let paused = put_any(&Installation { paused: Some(by) }).unwrap();
+    let paused = put_any(&Installation { paused: Some(by), audit: None }).unwrap();
     world.ports().store.commit(vec![paused]).await.unwrap();
 }
 

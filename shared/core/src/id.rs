@@ -361,6 +361,44 @@ sha256_digest! {
     DriftDigest
 }
 
+sha256_digest! {
+    /// SHA-256 of an entry or anchor of the audit trail.
+    AuditHash
+}
+
+impl AuditHash {
+    /// What the first of a chain holds in the place of the hash of the one before.
+    pub const NONE: Self = Self([0; 32]);
+}
+
+/// A chain of the audit trail, written as the stack's id or as `installation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AuditChain {
+    /// What concerns all stacks.
+    Installation,
+    /// What concerns one stack.
+    Stack(StackId),
+}
+
+impl fmt::Display for AuditChain {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Installation => formatter.write_str("installation"),
+            Self::Stack(stack) => stack.fmt(formatter),
+        }
+    }
+}
+
+impl FromStr for AuditChain {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let stack = || text.parse().map(Self::Stack);
+        if text == "installation" { Ok(Self::Installation) } else { stack() }
+    }
+}
+
+as_string!(AuditChain);
+
 /// The two halves of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,6 +4,7 @@ pub mod access;
 pub mod approval;
 pub mod artifact;
 pub mod attempt;
+pub mod audit;
 pub mod capacity;
 pub mod cloud_event;
 pub mod decide;

@@ -6,9 +6,10 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::{AUDIT, AUDIT_ANCHORS, AuditHead};
 use crate::id::{
-    AttemptId, InputsDigest, ManifestSetName, ObjectName, RequestId, RunId, SecretName, SourceName, StackId,
-    StackName,
+    AttemptId, AuditChain, InputsDigest, ManifestSetName, ObjectName, RequestId, RunId, SecretName,
+    SourceName, StackId, StackName,
 };
 use crate::time::Timestamp;
 
@@ -115,6 +116,16 @@ impl Key {
     /// An event of a stack, ordered by its number.
     pub fn event(stack: StackId, number: u64) -> Self {
         Self::new(format!("events#{stack}"), format!("{number:012}"))
+    }
+
+    /// An entry of the audit trail, ordered by chain and number.
+    pub fn audit_entry(chain: AuditChain, number: u64) -> Self {
+        Self::new(AUDIT, format!("{chain}#{number:012}"))
+    }
+
+    /// An anchor of the audit trail, ordered by its number.
+    pub fn audit_anchor(number: u64) -> Self {
+        Self::new(AUDIT_ANCHORS, format!("{number:012}"))
     }
 
     /// A team.
@@ -312,6 +323,9 @@ impl Record for Edge {
 pub struct Installation {
     /// Who stopped all new applies, if they are stopped.
     pub paused: Option<crate::request::Signed>,
+    /// The last entry of the installation's own chain in the audit trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditHead>,
 }
 
 impl Record for Installation {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::AuditAction;
 use crate::id::{ContentDigest, PlanId, RequestId, RunId, StackId};
 use crate::people::Identity;
 use crate::record::{Index, IndexEntry, Key, Record};
@@ -44,6 +45,9 @@ pub struct Request {
     /// Where they are told what became of it, where they do not ask themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<SlackReply>,
+    /// The number of the entry in the stack's audit trail that tells of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<u64>,
 }
 
 /// The run, and the content of its plan, that somebody decided about.
@@ -69,7 +73,14 @@ pub struct SlackReply {
 impl Request {
     /// A request that is not decided, of somebody who will ask what became of it.
     pub fn new(id: RequestId, stack: StackId, by: Signed, ask: Ask) -> Self {
-        Self { id, stack, by, ask, outcome: Outcome::Pending, seen: None, reply: None }
+        Self { id, stack, by, ask, outcome: Outcome::Pending, seen: None, reply: None, entry: None }
+    }
+}
+
+impl Request {
+    /// Whether the stack's audit trail still is to tell that it was refused: a door said so before the stack was woken.
+    pub fn is_refused_unrecorded(&self) -> bool {
+        matches!(self.outcome, Outcome::Refused { .. }) && self.entry.is_none() && self.ask.action().is_some()
     }
 }
 
@@ -132,6 +143,27 @@ pub enum Ask {
         /// The run that left it.
         run: RunId,
     },
+}
+
+impl Ask {
+    /// What the audit trail calls it; `None` where it only looks, and changes nothing.
+    pub fn action(&self) -> Option<AuditAction> {
+        Some(match self {
+            Self::Reconcile | Self::CheckDrift => return None,
+            Self::Approve { .. } => AuditAction::Approve,
+            Self::Reject => AuditAction::Reject,
+            Self::Replan => AuditAction::Replan,
+            Self::IgnoreDrift { .. } => AuditAction::IgnoreDrift,
+            Self::AcknowledgeDrift => AuditAction::AcknowledgeDrift,
+            Self::Suspend => AuditAction::Suspend,
+            Self::Resume => AuditAction::Resume,
+            Self::Destroy => AuditAction::Destroy,
+            Self::Cancel { .. } => AuditAction::Cancel,
+            Self::Adopt(_) => AuditAction::Adopt,
+            Self::Unlock { .. } => AuditAction::Unlock,
+            Self::Recover { .. } => AuditAction::Recover,
+        })
+    }
 }
 
 /// Where the state of a stack without a named backend lives.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::AuditHead;
 use crate::effect::{Effect, PendingEffect};
 use crate::id::{
     AttemptId, ClosureDigest, ContentDigest, InputsDigest, PlanId, Revision, RunId, StackId, StackName,
@@ -33,6 +34,9 @@ pub struct Stack {
     pub runs: u64,
     /// How many events were made; numbers them.
     pub events: u64,
+    /// The last entry of its chain in the audit trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditHead>,
     /// What the last run that brought (or is to bring) the stack to a revision was made for.
     pub planned: Option<Wanted>,
     /// What was last applied, or found to need no change.
@@ -106,6 +110,7 @@ impl Stack {
             latest: None,
             runs: 0,
             events: 0,
+            audit: None,
             planned: None,
             applied: None,
             checked_at: None,

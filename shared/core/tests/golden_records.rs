@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use yuba_core::access::ApiToken;
 use yuba_core::attempt::Attempt;
+use yuba_core::audit::{AuditAnchor, AuditEntry, AuditLine, Verifier};
 use yuba_core::capacity::{Hold, PlaceRecord, SlotRecord, Ticket, Turn};
 use yuba_core::event::Event;
 use yuba_core::freeze::Freeze;
@@ -69,6 +70,19 @@ fn records_of_the_first_form_are_read_whole() {
     check::<Ticket>("ticket");
     check::<PlaceRecord>("place");
     check::<Turn>("turn");
+    check::<AuditEntry>("audit-entry");
+    check::<AuditAnchor>("audit-anchor");
+}
+
+/// No later version may hash in another way: what was written down then must be verified ever after.
+#[test]
+fn an_audit_trail_of_the_first_form_is_verified() {
+    let golden = [include_str!("golden/audit-anchor.v1.json"), include_str!("golden/audit-entry.v1.json")];
+    let [anchor, entry] = golden.map(|text| serde_json::from_str::<Value>(text).unwrap());
+    let mut verifier = Verifier::default();
+    verifier.take(AuditLine::Anchor(anchor)).unwrap();
+    verifier.take(AuditLine::Entry(entry)).unwrap();
+    assert_eq!(verifier.finish().unwrap().entries, 1);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use yuba_core::access::Caller;
-use yuba_core::id::StackId;
+use yuba_core::audit::{AuditAction, AuditEntry, AuditOutcome, Deed};
+use yuba_core::id::{AuditChain, StackId};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Index, Installation, Key};
+use yuba_core::request::Signed;
 use yuba_core::stack::Stack;
 use yuba_ports::records::{Versioned, load};
 use yuba_ports::{Committed, PortError};
@@ -36,7 +38,9 @@ pub(crate) async fn pause(
 ) -> Result<Json<InstallationState>, Problem> {
     let by = by(&api, &caller, body.who, body.from, body.message);
     let installation = change(&api, |installation| {
+        let pauses = installation.paused.is_none();
         installation.paused.get_or_insert(by.clone());
+        pauses.then(|| deed(AuditAction::Pause, &by))
     });
     Ok(Json(state(&installation.await?)))
 }
@@ -46,9 +50,13 @@ pub(crate) async fn pause(
     responses((status = 200, body = InstallationState), (status = 422, body = ProblemBody)))]
 pub(crate) async fn unpause(
     State(api): State<Api>,
-    Body(_): Body<PauseBody>,
+    Extension(caller): Extension<Caller>,
+    Body(body): Body<PauseBody>,
 ) -> Result<Json<InstallationState>, Problem> {
-    let installation = change(&api, |installation| installation.paused = None).await?;
+    let by = by(&api, &caller, body.who, body.from, body.message);
+    let installation =
+        change(&api, |installation| installation.paused.take().map(|_| deed(AuditAction::Unpause, &by)));
+    let installation = installation.await?;
     wake_waiting(&api).await?;
     Ok(Json(state(&installation)))
 }
@@ -57,13 +65,34 @@ fn state(installation: &Installation) -> InstallationState {
     InstallationState { paused: installation.paused.as_ref().map(signed) }
 }
 
-async fn change(api: &Api, change: impl Fn(&mut Installation)) -> Result<Installation, PortError> {
+fn deed(action: AuditAction, by: &Signed) -> Deed {
+    Deed {
+        at: by.at,
+        stack: None,
+        by: by.clone(),
+        action,
+        about: String::new(),
+        outcome: AuditOutcome::Done,
+        detail: "new applies of all stacks".to_owned(),
+        rule: String::new(),
+        run: None,
+        plan: None,
+    }
+}
+
+/// Changes the installation's record, and writes into its audit trail what was done, in one commit.
+async fn change(
+    api: &Api,
+    change: impl Fn(&mut Installation) -> Option<Deed>,
+) -> Result<Installation, PortError> {
     let store = &*api.ports.store;
     loop {
         let known = load::<Installation>(store, &Key::installation()).await?;
         let mut installation = known.unwrap_or_else(|| Versioned::new(Installation::default()));
-        change(&mut installation);
-        if store.commit(vec![installation.put()?]).await? == Committed::Done {
+        let Some(deed) = change(&mut installation) else { return Ok(installation.into_value()) };
+        let entry = AuditEntry::append(&mut installation.audit, AuditChain::Installation, deed);
+        let writes = vec![installation.put()?, Versioned::new(entry).put()?];
+        if store.commit(writes).await? == Committed::Done {
             return Ok(installation.into_value());
         }
     }

@@ -1,5 +1,6 @@
 //! What each route does: parse, read or write through the ports, answer.
 
+pub(crate) mod audit;
 pub(crate) mod events;
 pub(crate) mod installation;
 pub(crate) mod log;

@@ -1,5 +1,6 @@
 //! What people ask for. A request is stored, its message is sent, and the answer says where to look; where the records
-//! already refuse, that is said at once and nothing is stored but a decision that was refused.
+//! already refuse, that is said at once; what would have changed something is stored as refused, and its message sent all the
+//! same: the audit trail tells of it.
 
 mod ask;
 
@@ -238,9 +239,10 @@ async fn submit(api: &Api, caller: &Caller, wish: Wish) -> Result<Response, Prob
     let id = RequestId(api.ports.ids.ulid());
     let mut request = Request::new(id, stack.id, by, ask);
     if let Some(message) = refusal(Box::pin(records(api, &stack, &request)).await?, moment(api)) {
-        if matches!(request.ask, Ask::Approve { .. } | Ask::Reject) {
-            request.outcome = Outcome::Refused { message: message.clone() };
+        request.outcome = Outcome::Refused { message: message.clone() };
+        if request.is_refused_unrecorded() {
             store(api, &request).await?;
+            api.ports.queue.send(vec![Message::new(Wake::Stack(stack.id), Cause::Request(id))]).await?;
         }
         return Err(Problem::refused(message));
     }

@@ -94,7 +94,9 @@ async fn what_the_records_refuse_is_refused_at_once() {
     let (status, problem) = world.send(Method::POST, "/api/v1/stacks/infra/network/destroy", "").await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(problem.contains("infra/twin (flux/twin.yaml:1) names the same state"), "{problem}");
-    assert!(world.memory.queue.pending().is_empty());
+    let woken = world.memory.queue.pending();
+    assert!(woken.iter().all(|message| message.wake == Wake::Stack(STACK)), "{woken:?}");
+    assert_eq!(woken.len(), 2, "the audit trail is to tell of both");
     let (status, _) = world.send(Method::POST, "/api/v1/stacks/infra/network/explode", "").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }

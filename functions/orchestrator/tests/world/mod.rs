@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use ulid::Ulid;
 use yuba_core::attempt::{Attempt, AttemptReport, AttemptState};
+use yuba_core::audit::{AUDIT, AuditEntry};
 use yuba_core::capacity::{Caps, Hold, Pool, Slot, SlotRecord};
 use yuba_core::effect::{Effect, PendingEffect};
 use yuba_core::event::EventKind;
@@ -26,9 +27,9 @@ use yuba_core::time::{Span, Timestamp};
 use yuba_core::trouble::{MANY, TroubleNotice};
 use yuba_orchestrator::{Handled, handle};
 use yuba_ports::memory::MemoryWorld;
-use yuba_ports::records::{load, put_any, update};
+use yuba_ports::records::{Versioned, load, page, put_any, update};
 use yuba_ports::{
-    Clock, Committed, Item, Page, PortError, Ports, Query, Queue, QueueName, Store, TaskStatus, Write,
+    Clock, Committed, Item, Order, Page, PortError, Ports, Query, Queue, QueueName, Store, TaskStatus, Write,
 };
 
 /// The world.
@@ -221,6 +222,19 @@ impl World {
         self.put(&Edge { at: Key::state(address, self.other), stack: self.other, name }).await;
         self.put(&twin).await;
         self.put(&seen).await;
+    }
+
+    /// All entries of the audit trail.
+    pub(crate) async fn trail(&self) -> Vec<AuditEntry> {
+        let query = Query::Partition {
+            partition: AUDIT.to_owned(),
+            prefix: String::new(),
+            order: Order::Ascending,
+            after: None,
+            limit: 100,
+        };
+        let (entries, _) = page(&*self.memory.store, query).await.unwrap();
+        entries.into_iter().map(Versioned::into_value).collect()
     }
 
     /// Wakes a stack that no record names.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
-use yuba_core::id::{InvalidId, ObjectName, SecretName};
+use yuba_core::id::{AuditHash, InvalidId, ObjectName, SecretName};
 use yuba_core::run::RunState;
 use yuba_core::secret::{check_key, check_name};
 use yuba_core::time::Span;
@@ -123,6 +123,9 @@ pub(crate) enum Verb {
     /// Try a provider of notifications, or send again what it was given up for.
     #[command(subcommand)]
     Notify(Notify),
+    /// Tell who let what happen, and check that nobody changed what is told.
+    #[command(subcommand)]
+    Audit(Audit),
     /// Approve or suspend as kubectl would.
     Patch {
         /// `terraform` or `stack`.
@@ -375,6 +378,32 @@ pub(crate) enum Notify {
     Redeliver {
         /// `namespace/name`.
         provider: ObjectName,
+    },
+}
+
+/// What to do with the audit trail.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// List entries, newest first.
+    List {
+        /// Only those of this stack; left out, those of all.
+        stack: Option<String>,
+        /// How many at most.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Write the whole trail into a file, a line each; `-` is standard output.
+    Export {
+        /// The file; one that is there is replaced.
+        file: PathBuf,
+    },
+    /// Check that no entry was changed, removed or moved; exits with 1 where one was, and names the first.
+    Verify {
+        /// A file that `audit export` wrote, without asking a server; left out, the server's trail.
+        file: Option<PathBuf>,
+        /// The hash of an anchor that was kept elsewhere: the trail must hold it.
+        #[arg(long, value_name = "HASH")]
+        anchor: Option<AuditHash>,
     },
 }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod audit;
 mod follow;
 mod get;
 mod http;
@@ -50,6 +51,7 @@ pub(crate) async fn run(options: &Options, verb: Verb) -> Result<ExitCode> {
         Verb::Outputs { stack, reveal } => get::outputs(&asker, &stack, reveal).await,
         Verb::Inventory { stack } => get::inventory(&asker, &stack).await,
         Verb::Wait(what) => wait::run(&asker, &what).await,
+        Verb::Audit(audit) => audit::run(&asker, audit).await,
         Verb::Queue(queue) => queue::run(&asker, queue).await,
         Verb::Recover(what) => recover::run(&asker, &what).await,
         Verb::Token(token) => token::run(&asker, token).await,

@@ -7,6 +7,8 @@ use yuba_api::wire::{
     SignedView, SourceItem, StackItem, TokenItem,
 };
 
+use yuba_core::audit::{AuditEntry, AuditedPlan, Deed};
+
 use super::words::plain;
 use super::{Now, Width, columns};
 
@@ -159,6 +161,42 @@ pub(crate) fn events(items: &[EventItem], now: Now) -> String {
     };
     let rows: Vec<Vec<String>> = items.iter().map(row).collect();
     columns(&["AGE", "SEVERITY", "TYPE", "STACK", "MESSAGE"], &rows)
+}
+
+/// Entries of the audit trail.
+pub(crate) fn audit(items: &[AuditEntry], width: Width) -> String {
+    if items.is_empty() {
+        return "No entries found.\n".to_owned();
+    }
+    let row = |AuditEntry { number, deed, hash, .. }: &AuditEntry| {
+        let all = || "(all)".to_owned();
+        let plan = |plan: &AuditedPlan| format!("{}@{}", plan.id, plan.content.short());
+        vec![
+            deed.at.to_string(),
+            deed.stack.as_ref().map_or_else(all, ToString::to_string),
+            deed.by.who.clone(),
+            deed.by.from.clone(),
+            deed.action.to_string(),
+            deed.outcome.to_string(),
+            detail(deed),
+            number.to_string(),
+            deed.run.map(|run| run.to_string()).unwrap_or_default(),
+            deed.plan.as_ref().map(plan).unwrap_or_default(),
+            deed.rule.clone(),
+            deed.by.message.clone(),
+            hash.short(),
+        ]
+    };
+    let heading = ["AT", "STACK", "WHO", "FROM", "ACTION", "OUTCOME", "DETAIL"];
+    let wide = ["NUMBER", "RUN", "PLAN", "RULES", "MESSAGE", "HASH"];
+    table(items.iter().map(row).collect(), &heading, &wide, width)
+}
+
+fn detail(deed: &Deed) -> String {
+    match deed.about.as_str() {
+        "" => deed.detail.clone(),
+        about => format!("{about}: {}", deed.detail),
+    }
 }
 
 /// Providers of notifications.

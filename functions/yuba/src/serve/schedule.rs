@@ -1,5 +1,6 @@
 //! The scheduler's clock: ticks when something is known to be due, and at least each second, because a record that is
-//! written meanwhile may be due earlier. An idle tick reads four index entries.
+//! written meanwhile may be due earlier. An idle tick reads four index entries and the last anchor
+//! of the audit trail.
 
 use std::time::Duration;
 

@@ -250,3 +250,51 @@ fn a_pause_is_told_beside_a_list_and_not_in_it() {
     }
     "#);
 }
+
+#[test]
+fn an_export_of_the_audit_trail_is_verified_without_a_server_and_what_was_changed_in_it_is_named() {
+    let server = Server::start();
+    server.yuba(&["pause", "--all", "--as", "ada", "-m", "incident"]);
+    server.yuba(&["unpause", "--all", "--as", "bob"]);
+    insta::assert_snapshot!(server.yuba(&["audit", "list"]), @r"
+    AT                     STACK   WHO   FROM   ACTION    OUTCOME   DETAIL
+    2026-01-01T00:00:00Z   (all)   bob   cli    unpause   done      new applies of all stacks
+    2026-01-01T00:00:00Z   (all)   ada   cli    pause     done      new applies of all stacks
+    ");
+    insta::assert_snapshot!(server.yuba(&["audit", "list", "network-prod"]), @"No entries found.");
+    insta::assert_snapshot!(server.yuba(&["audit", "verify"]), @"Whole. Entries: 2, chains: 1, anchors: 0.");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trail.jsonl");
+    let path = file.to_str().unwrap();
+    server.yuba(&["audit", "export", path]);
+    let nobody = Server { _runtime: Runtime::new().unwrap(), url: "http://127.0.0.1:1".to_owned() };
+    insta::assert_snapshot!(nobody.yuba(&["audit", "verify", path]), @"Whole. Entries: 2, chains: 1, anchors: 0.");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("ada", "eve")).unwrap();
+    let said = |arguments: &[&str]| nobody.yuba(arguments).replace(path, "FILE");
+    insta::assert_snapshot!(said(&["audit", "verify", path]), @r"
+    error: FILE:2: entry 1 of chain installation was changed: its content has another hash than it says
+    exit code 1
+    ");
+    std::fs::write(&file, text.lines().take(2).collect::<Vec<_>>().join("\n")).unwrap();
+    insta::assert_snapshot!(said(&["audit", "verify", path]), @r"
+    error: entry 2 of chain installation is missing: its own record names entry 2
+    exit code 1
+    ");
+    std::fs::write(&file, "{}").unwrap();
+    insta::assert_snapshot!(said(&["audit", "verify", path]), @r"
+    error: FILE:1 is no line of an export: expected value at line 1 column 2
+    exit code 1
+    ");
+}
+
+#[test]
+fn an_anchor_that_was_kept_elsewhere_must_be_in_the_trail() {
+    let server = Server::start();
+    let hash = format!("sha256:{}", "7".repeat(64));
+    insta::assert_snapshot!(server.yuba(&["audit", "verify", "--anchor", &hash]), @r"
+    error: no anchor has the hash sha256:7777777777777777777777777777777777777777777777777777777777777777: the trail is not the one that it was taken of, or ends before it
+    exit code 1
+    ");
+    assert!(server.yuba(&["audit", "verify", "--anchor", "7"]).ends_with("exit code 64\n"));
+}

@@ -45,7 +45,7 @@ pub(super) struct Draft {
     pub(super) teams: Vec<Team>,
     pub(super) freezes: Vec<Freeze>,
     pub(super) report: Vec<String>,
-    before: (Stack, Option<Run>, Option<Attempt>),
+    pub(super) before: (Stack, Option<Run>, Option<Attempt>),
 }
 
 impl Draft {
@@ -196,6 +196,7 @@ impl Draft {
     /// The decision as it is to be committed.
     pub(super) fn finish(mut self) -> Decision {
         self.stack.run = self.run.as_ref().map(|run| run.id);
+        let audit = self.write_trail();
         self.stack.due = self.due();
         if let Some(settled) = self.settled() {
             self.stack.settled = settled;
@@ -216,6 +217,7 @@ impl Draft {
             request: self.request,
             former: self.taken_over,
             notice: self.notice,
+            audit,
             report: self.report,
         }
     }

@@ -26,6 +26,7 @@ mod requests;
 mod seen;
 mod shown;
 mod states;
+mod trail;
 mod wanted;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use renamed::Former;
 pub use wanted::{settings_digest, values_name};
 
 use crate::attempt::Attempt;
+use crate::audit::AuditEntry;
 use crate::freeze::Freeze;
 use crate::id::{AttemptId, RunId, StackName};
 use crate::message::{Cause, Message};
@@ -136,6 +138,8 @@ pub struct Decision {
     pub former: Option<Stack>,
     /// Notice of a trouble that is given; there must be none yet.
     pub notice: Option<TroubleNotice>,
+    /// What the stack's audit trail tells of it.
+    pub audit: Vec<AuditEntry>,
     /// What happened, and why nothing did: for the log.
     pub report: Vec<String>,
 }

@@ -37,6 +37,24 @@ impl Draft {
         self.is_approved_by_manifest(&id, content)
     }
 
+    /// Who or what let a run's plan be applied, for the audit trail.
+    pub(super) fn allowed_by(run: &Run) -> String {
+        let Some(report) = run.plan.as_ref().map(|plan| &plan.report) else { return String::new() };
+        if !report.has_changes {
+            return "the plan changes nothing".to_owned();
+        }
+        let counts = |decision: &&Decision| {
+            decision.verdict == DecisionVerdict::Approve && decision.content == report.content
+        };
+        let by = run.decisions.iter().filter(counts).map(|Decision { by, .. }| by);
+        let asked = run.asked_by.iter().filter(|_| run.expects == Some(report.content));
+        let named: Vec<String> = by.chain(asked).map(|by| format!("{} ({})", by.who, by.from)).collect();
+        if named.is_empty() {
+            return "the manifest approves every plan".to_owned();
+        }
+        format!("approved by {}", named.join(", "))
+    }
+
     /// Whether somebody approved this content who may decide still.
     fn is_approved_by_person(&self, run: &Run, content: ContentDigest) -> bool {
         let approves = |decision: &&Decision| {

@@ -11,6 +11,7 @@ use crate::people::Identity;
 use crate::plan::summary::PlanReport;
 use crate::request::{DecisionVerdict, Signed};
 use crate::run::{Run, RunKind, Waiting};
+use crate::spec::ApprovePlan;
 
 impl Draft {
     /// Who must still approve the current run's plan, for people; empty where the rules are met, or are none.
@@ -81,6 +82,23 @@ impl Draft {
         let plan = self.run.as_ref()?.plan.as_ref()?;
         let (name, Closed { windows, opens }) = self.closed(&plan.report)?;
         Some(Waiting::Window { why: format!("{name}.onlyWithin: {windows}"), opens })
+    }
+
+    /// What stands in the manifest about who may let a run's plan be applied: `approvePlan: auto; approval`.
+    pub(in crate::decide) fn rules_in_force(&self, run: &Run) -> String {
+        let Some(spec) = self.definition.as_ref().map(|definition| &definition.spec) else {
+            return String::new();
+        };
+        let approve = match &spec.approve_plan {
+            ApprovePlan::Auto => "auto",
+            ApprovePlan::Disable => "disable",
+            ApprovePlan::Manual => "manual",
+            ApprovePlan::Plan { .. } => "a plan's id",
+        };
+        let rules = run.plan.as_ref().map(|plan| self.rules(&plan.report)).unwrap_or_default();
+        let force = spec.force.then(|| "force: true".to_owned());
+        let all = [format!("approvePlan: {approve}")].into_iter().chain(force);
+        all.chain(rules.into_iter().map(|(name, _)| name)).collect::<Vec<_>>().join("; ")
     }
 
     fn closed(&self, report: &PlanReport) -> Option<(String, Closed)> {

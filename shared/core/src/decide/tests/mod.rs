@@ -9,4 +9,5 @@ mod renamed;
 mod runs;
 mod shown;
 mod states;
+mod trail;
 mod world;

@@ -92,7 +92,8 @@ fn whoever_holds_the_token_is_one_person_by_whatever_names() {
 
 #[test]
 fn a_stranger_is_refused_with_rules_and_without() {
-    for mut world in [ruled(count(1)), World::new(|spec| spec.state_is_new = true)] {
+    let worlds = [|| ruled(count(1)), || World::new(|spec| spec.state_is_new = true)];
+    for mut world in worlds.into_iter().map(|world| world()) {
         world.planned_change();
         insta::allow_duplicates! {
             insta::assert_snapshot!(world.ask_as("Eve", APPROVE), @"refused: no Team knows Eve of Slack: ask whoever keeps the manifests for an entry in a Team");

@@ -84,6 +84,7 @@ fn a_stack_whose_state_was_handed_over_is_not_destroyed_and_asks_when_it_comes_b
     new.stack.state_kept_as = world.stack.state_kept_as;
     let mut old = World::new(auto);
     (old.stack, old.definition) = (stack, definition);
+    old.stack.audit = None; // The entries that it names are the other world's.
     let (set, snapshot) = (old.definition.set.clone(), 9);
     old.wake(Cause::Definition { set, snapshot });
     assert!(old.shown().ends_with("; its state was handed over to infra/network"), "{}", old.shown());

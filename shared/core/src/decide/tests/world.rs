@@ -3,6 +3,7 @@
 use ulid::Ulid;
 
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
+use crate::audit::{AuditEntry, AuditLine, Verifier};
 use crate::decide::{Decision, Dependency, Former, Holder, Moment, Records, TaskSeen, decide};
 use crate::effect::Effect;
 use crate::freeze::Freeze;
@@ -51,6 +52,8 @@ pub(super) struct World {
     pub(super) freezes: Vec<Freeze>,
     /// Who brought what is pushed, beside the author of its head.
     pub(super) brought: Vec<Brought>,
+    /// The stack's audit trail.
+    pub(super) trail: Vec<AuditEntry>,
     ids: u64,
 }
 
@@ -98,6 +101,7 @@ impl World {
             teams: Vec::new(),
             freezes: Vec::new(),
             brought: Vec::new(),
+            trail: Vec::new(),
             ids: 0,
         }
     }
@@ -197,6 +201,11 @@ impl World {
             }
             Outcome::Refused { message } => (format!("refused: {message}"), None),
         }
+    }
+
+    /// A message names a request; what it is afterwards.
+    pub(super) fn hears(&mut self, request: Request) -> Request {
+        self.decide(Cause::Request(request.id), Some(request), None).request.unwrap()
     }
 
     /// The attempt that is out claims, and reports a plan of this content (empty: nothing to change).
@@ -348,6 +357,7 @@ impl World {
 
     fn commit(&mut self, decision: &Decision) {
         self.stack = decision.stack.clone();
+        self.trail.extend(decision.audit.iter().cloned());
         for run in &decision.runs {
             self.runs.retain(|known| known.id != run.id);
             self.runs.push(run.clone());
@@ -368,6 +378,7 @@ impl World {
 
     /// What must hold after every decision.
     fn check(&self) {
+        self.check_trail();
         let out: Vec<_> = self.runs.iter().filter_map(Run::attempt_out).collect();
         assert!(out.len() <= 1, "at most one attempt is out: {out:?}");
         let open = self
@@ -381,6 +392,17 @@ impl World {
             usize::from(self.stack.run.is_some()),
             "the stack is held by a run that has not ended, or by none"
         );
+    }
+
+    fn check_trail(&self) {
+        let mut verifier = Verifier::default();
+        let entries = self.trail.iter().map(|entry| AuditLine::Entry(serde_json::to_value(entry).unwrap()));
+        for line in self.stack.audit.into_iter().map(AuditLine::Head).chain(entries) {
+            verifier.take(line).expect("every entry follows the one before");
+        }
+        verifier.finish().expect("the stack names its last entry");
+        let known = self.stack.audit.map_or(0, |head| head.number);
+        assert_eq!(known, u64::try_from(self.trail.len()).unwrap(), "each entry is written once");
     }
 
     /// The newest run.
