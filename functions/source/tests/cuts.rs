@@ -3,6 +3,8 @@
 
 mod kit;
 
+use std::sync::Arc;
+
 use kit::faults::Cut;
 use kit::{World, stack};
 use yuba_core::id::ClosureDigest;
@@ -34,6 +36,25 @@ async fn a_cut_look(call: i64, cut: Cut) -> bool {
     was_cut
 }
 
+/// A stack changed, and while a look at it was under way that was taken back, and another look was made. `false` when there
+/// were not that many calls.
+async fn an_overtaken_look(call: i64) -> bool {
+    let world = Arc::new(World::settled(&FILES, &three(&[])).await);
+    let before = world.observation("a").await.closure;
+    world.commit(&[("a/main.tf", "locals {\n}\n")]);
+    let other = world.clone();
+    world.faults.meanwhile(call, async move {
+        other.commit(&FILES);
+        other.look_beside().await;
+    });
+    world.look().await;
+    let was_overtaken = world.faults.happened();
+    if was_overtaken {
+        assert_eq!(world.observation("a").await.closure, before, "call {call}");
+    }
+    was_overtaken
+}
+
 /// Every stack changed, one is new, and taking that over was cut.
 async fn a_cut_snapshot(call: i64, cut: Cut) -> bool {
     let world = World::settled(&FILES, &three(&[])).await;
@@ -52,6 +73,15 @@ async fn a_cut_snapshot(call: i64, cut: Cut) -> bool {
         "call {call} {cut:?}"
     );
     was_cut
+}
+
+#[tokio::test]
+async fn a_look_that_was_overtaken_anywhere_writes_nothing_older() {
+    let mut call = 1;
+    while an_overtaken_look(call).await {
+        call += 1;
+    }
+    assert!(call > 10, "{call}");
 }
 
 #[tokio::test]

@@ -1,21 +1,37 @@
 //! What is written into a source's record, and when: a number before the first write, the rest after the last message.
 
-use yuba_core::record::Key;
+use yuba_core::record::{Key, Record};
 use yuba_core::source::{Seen, Source};
-use yuba_ports::records::update;
-use yuba_ports::{PortError, Ports};
+use yuba_ports::records::{load, update};
+use yuba_ports::{PortError, Ports, Write};
 
 use super::fan_out::Woken;
 use crate::backoff::{self, Trouble};
 use crate::git::Checkout;
 use crate::report::Report;
 
-/// Gives a look its number. Numbers are never given twice: a look that was cut leaves a gap.
+/// Gives a look its number. Numbers are never given twice: a look that was cut leaves a gap. There is none where another
+/// look got one since the source was loaded: that may have fetched later, and would be the older by its number.
 pub(super) async fn give_number(ports: &Ports, source: &Source) -> Result<u64, PortError> {
-    let given = change(ports, source, |source| source.observation += 1).await?;
-    given
-        .map(|source| source.observation)
-        .ok_or_else(|| PortError::transient(format!("source {} vanished meanwhile", source.name)))
+    let mut given = None;
+    change(ports, source, |current| {
+        given = (current.observation == source.observation).then_some(source.observation + 1);
+        current.observation = given.unwrap_or(current.observation);
+    })
+    .await?;
+    given.ok_or_else(|| overtaken(source))
+}
+
+/// Demands, in the commit of what a look found, that no look got a number after it: what that found may be newer, also
+/// where it had nothing to write.
+pub(super) async fn is_newest(ports: &Ports, source: &Source, number: u64) -> Result<Write, PortError> {
+    let current = load::<Source>(ports.store.as_ref(), &Key::source(&source.name)).await?;
+    let current = current.filter(|current| current.observation == number).ok_or_else(|| overtaken(source))?;
+    Ok(Write::Check { key: current.key(), expected: current.expected() })
+}
+
+fn overtaken(source: &Source) -> PortError {
+    PortError::transient(format!("source {} vanished, or another look at it began meanwhile", source.name))
 }
 
 /// The source is not looked at: its due time goes where nothing is to be waited for.

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use yuba_core::id::{ClosureDigest, StackName};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::people::Identity;
+use yuba_core::record::Record;
 use yuba_core::source::Source;
 use yuba_core::state_address::known_address;
 use yuba_git::closure::Before;
-use yuba_ports::{Committed, PortError, Ports, PutMode};
+use yuba_ports::{Committed, PortError, Ports, PutMode, Write};
 
+use super::advance;
 use super::artifact;
 use super::brought;
 use super::observe::{Seeing, Verdict, judge};
@@ -146,12 +148,26 @@ async fn write_and_wake(
         let cause = Cause::Observation { source: look.source.name.clone(), number };
         messages.push(Message::new(Wake::Stack(stack.id), cause));
     }
-    if !writes.is_empty()
-        && let Committed::Conflict(key) = ports.store.commit(writes).await?
-    {
-        return Err(PortError::transient(format!("another look wrote {key} meanwhile")));
+    if !writes.is_empty() {
+        write(ports, look, writes).await?;
     }
     let woke = messages.len();
     ports.queue.send(messages).await?;
     Ok(woke)
+}
+
+/// Writes observations, while no newer look is under way.
+async fn write(ports: &Ports, look: &Look<'_>, writes: Vec<Write>) -> Result<(), PortError> {
+    loop {
+        let mut writes = writes.clone();
+        writes.push(advance::is_newest(ports, look.source, look.number).await?);
+        match ports.store.commit(writes).await? {
+            Committed::Done => return Ok(()),
+            // What else stands in its record may change meanwhile.
+            Committed::Conflict(key) if key == look.source.key() => {}
+            Committed::Conflict(key) => {
+                return Err(PortError::transient(format!("another look wrote {key} meanwhile")));
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Ports that fail once: before or after doing what they were asked, as a crash in between would look.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use yuba_core::message::Message;
@@ -33,12 +34,22 @@ struct State {
     /// Calls until the fault; below zero when it is past.
     left: AtomicI64,
     after: AtomicI64,
+    meanwhile: Mutex<Option<Meanwhile>>,
 }
+
+/// What happens before a call that then goes well.
+type Meanwhile = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Faults {
     /// Fails the call of this number, counted from 1.
     pub fn plan(&self, call: i64, cut: Cut) {
         self.state.after.store(i64::from(cut == Cut::After), Ordering::SeqCst);
+        self.state.left.store(call, Ordering::SeqCst);
+    }
+
+    /// Lets something happen before the call of this number, counted from 1.
+    pub fn meanwhile(&self, call: i64, what: impl Future<Output = ()> + Send + 'static) {
+        *self.state.meanwhile.lock().unwrap() = Some(Box::pin(what));
         self.state.left.store(call, Ordering::SeqCst);
     }
 
@@ -71,6 +82,11 @@ impl Faults {
     async fn around<T>(&self, call: impl Future<Output = Result<T, PortError>>) -> Result<T, PortError> {
         let cut = || PortError::transient("cut here");
         if !self.is_now() {
+            return call.await;
+        }
+        let meanwhile = self.state.meanwhile.lock().unwrap().take();
+        if let Some(meanwhile) = meanwhile {
+            meanwhile.await;
             return call.await;
         }
         if self.state.after.load(Ordering::SeqCst) == 1 {

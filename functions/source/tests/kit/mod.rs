@@ -113,6 +113,15 @@ impl World {
         self.work().await
     }
 
+    /// A whole look by another process, with a cache of its own.
+    pub async fn look_beside(&self) {
+        let mut settings = SourceSettings::new(self.directory.path().join("other cache"));
+        settings.manifests.clone_from(&self.settings.manifests);
+        let slot = self.memory.clock.now();
+        let message = Message::new(Wake::Source(live()), Cause::Due { slot });
+        handle(&self.memory.ports(), &settings, &[message]).await.unwrap();
+    }
+
     /// The same for the manifests.
     pub async fn take_over(&self) -> Vec<String> {
         self.memory.clock.advance(Span::hours(1));
