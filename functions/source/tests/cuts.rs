@@ -55,6 +55,23 @@ async fn an_overtaken_look(call: i64) -> bool {
     was_overtaken
 }
 
+/// A stack was taken out of the manifests, taking that over was cut, and it came back as it was. `false` when there were not
+/// that many calls.
+async fn a_cut_vanishing(call: i64, cut: Cut) -> bool {
+    let world = World::settled(&FILES, &three(&[])).await;
+    world.manifests(&(stack("a", "a", &[]) + &stack("b", "b", &[])));
+    world.faults.plan(call, cut);
+    world.try_to_take_over().await;
+    let was_cut = world.faults.happened();
+    world.manifests(&three(&[]));
+    world.take_over().await;
+    world.woken().await;
+    world.commit(&[("c/main.tf", "locals {\n}\n")]);
+    world.look().await;
+    assert_eq!(stacks(&world.woken().await), ["c"], "call {call} {cut:?}");
+    was_cut
+}
+
 /// Every stack changed, one is new, and taking that over was cut.
 async fn a_cut_snapshot(call: i64, cut: Cut) -> bool {
     let world = World::settled(&FILES, &three(&[])).await;
@@ -73,6 +90,17 @@ async fn a_cut_snapshot(call: i64, cut: Cut) -> bool {
         "call {call} {cut:?}"
     );
     was_cut
+}
+
+#[tokio::test]
+async fn a_stack_that_comes_back_after_its_vanishing_was_cut_is_looked_for() {
+    for cut in [Cut::Before, Cut::After] {
+        let mut call = 1;
+        while a_cut_vanishing(call, cut).await {
+            call += 1;
+        }
+        assert!(call > 10, "{call} {cut:?}");
+    }
 }
 
 #[tokio::test]

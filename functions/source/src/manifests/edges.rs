@@ -1,6 +1,7 @@
 //! The edges of a stack: whom it waits for, what it reads, where its code and its state lie.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use yuba_core::id::{StackId, StackName};
 use yuba_core::record::{Edge, Key};
@@ -8,40 +9,59 @@ use yuba_core::source::{Definition, Observation};
 use yuba_core::spec::StackSpec;
 use yuba_core::state_address::known_address;
 use yuba_ports::records::put_any;
-use yuba_ports::{Expected, PortError, Ports, Write};
+use yuba_ports::{Committed, Expected, MOST_WRITES, PortError, Ports, Write};
 
 use crate::states;
 
-/// A commit holds up to 100 writes.
-const BATCH: usize = 90;
+/// What a stack's new settings change of its edges.
+pub(super) struct Change {
+    added: Vec<Write>,
+    removed: Vec<Write>,
+}
 
-/// Brings a stack's edges to what its new settings need. They are written before the settings are: cut in between, the
-/// next try finds the old settings and does it again.
-pub(super) async fn write(
-    ports: &Ports,
-    before: Option<&Definition>,
-    stack: (StackId, &StackName),
-    spec: Option<&StackSpec>,
-    seen: Option<&Observation>,
-) -> Result<(), PortError> {
-    let (id, name) = stack;
-    let old = before.map(|before| keys(id, &before.spec, seen)).unwrap_or_default();
-    let new = spec.map(|spec| keys(id, spec, seen)).unwrap_or_default();
-    let renamed = before.is_some_and(|before| before.name != *name);
-    let mut writes = Vec::new();
-    for at in new
-        .iter()
-        .filter(|at| renamed || before.is_none_or(|before| before.vanished.is_some()) || !old.contains(*at))
-    {
-        writes.push(put_any(&Edge { at: at.clone(), stack: id, name: name.clone() })?);
+impl Change {
+    /// From what was taken over of the stack before to its new settings; none where it vanished.
+    pub(super) fn new(
+        before: Option<&Definition>,
+        (id, name): (StackId, &StackName),
+        spec: Option<&StackSpec>,
+        seen: Option<&Observation>,
+    ) -> Result<Self, PortError> {
+        let old = before.map(|before| keys(id, &before.spec, seen)).unwrap_or_default();
+        let new = spec.map(|spec| keys(id, spec, seen)).unwrap_or_default();
+        let all = before.is_none_or(|before| before.vanished.is_some() || before.name != *name);
+        let added = new.iter().filter(|at| all || !old.contains(*at));
+        let edge = |at: &Key| put_any(&Edge { at: at.clone(), stack: id, name: name.clone() });
+        let removed = old.difference(&new);
+        Ok(Self {
+            added: added.map(edge).collect::<Result<_, _>>()?,
+            removed: removed.map(|at| Write::Delete { key: at.clone(), expected: Expected::Any }).collect(),
+        })
     }
-    for at in old.difference(&new) {
-        writes.push(Write::Delete { key: at.clone(), expected: Expected::Any });
+
+    /// Commits the settings with the edges that they need. What does not fit in beside them comes before where it is added,
+    /// and after where it is removed: whatever is cut, a stack has all edges that its settings need.
+    pub(super) async fn commit(
+        mut self,
+        ports: &Ports,
+        mut settings: Vec<Write>,
+    ) -> Result<Committed, PortError> {
+        let room = MOST_WRITES - settings.len();
+        while self.added.len() > room {
+            let rest = self.added.split_off(room);
+            ports.store.commit(mem::replace(&mut self.added, rest)).await?;
+        }
+        let beside = (room - self.added.len()).min(self.removed.len());
+        settings.append(&mut self.added);
+        settings.extend(self.removed.drain(..beside));
+        if let Committed::Conflict(key) = ports.store.commit(settings).await? {
+            return Ok(Committed::Conflict(key));
+        }
+        for batch in self.removed.chunks(MOST_WRITES) {
+            ports.store.commit(batch.to_vec()).await?;
+        }
+        Ok(Committed::Done)
     }
-    for batch in writes.chunks(BATCH) {
-        ports.store.commit(batch.to_vec()).await?;
-    }
-    Ok(())
 }
 
 fn keys(stack: StackId, spec: &StackSpec, seen: Option<&Observation>) -> BTreeSet<Key> {

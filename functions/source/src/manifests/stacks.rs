@@ -140,7 +140,7 @@ impl Taking<'_> {
         }
         let seen = self.seen(meant.id).await?;
         let id = (meant.id, &definition.name);
-        edges::write(self.ports, before, id, Some(&definition.spec), seen.as_ref()).await?;
+        let edges = edges::Change::new(before, id, Some(&definition.spec), seen.as_ref())?;
         self.sources.extend(sources_concerned(before, &definition));
         let wakes = before.is_none_or(|before| {
             was_cut
@@ -151,7 +151,7 @@ impl Taking<'_> {
         });
         let id = meant.id;
         let before = meant.before.as_deref().cloned();
-        self.write_stack(meant, definition.clone()).await?;
+        self.write_stack(meant, definition.clone(), edges).await?;
         self.wake_sharers(before.as_ref(), &definition).await?;
         if wakes { self.wake(id, self.snapshot).await } else { Ok(()) }
     }
@@ -206,7 +206,12 @@ impl Taking<'_> {
         }
     }
 
-    async fn write_stack(&self, meant: Meant, definition: Definition) -> Result<(), PortError> {
+    async fn write_stack(
+        &self,
+        meant: Meant,
+        definition: Definition,
+        edges: edges::Change,
+    ) -> Result<(), PortError> {
         let (id, name) = (meant.id, definition.name.clone());
         let edge = Edge { at: Key::set_stack(&self.record.name, id), stack: id, name: name.clone() };
         let mut writes = vec![put_any(&edge)?];
@@ -221,7 +226,7 @@ impl Taking<'_> {
             None => Versioned::new(definition),
         };
         writes.push(record.put()?);
-        match self.ports.store.commit(writes).await? {
+        match edges.commit(self.ports, writes).await? {
             Committed::Done => Ok(()),
             Committed::Conflict(key) => {
                 Err(PortError::transient(format!("{key} was written by another snapshot meanwhile")))

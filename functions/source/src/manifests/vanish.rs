@@ -48,12 +48,12 @@ impl Taking<'_> {
             return Ok(());
         }
         let seen = self.seen(id).await?;
-        edges::write(self.ports, Some(&*definition), (id, &definition.name), None, seen.as_ref()).await?;
+        let edges = edges::Change::new(Some(&*definition), (id, &definition.name), None, seen.as_ref())?;
         self.sources.insert(definition.spec.source.clone());
         definition.vanished = Some(self.now);
         definition.held_back = None;
         definition.snapshot = self.snapshot;
-        if self.ports.store.commit(vec![definition.put()?]).await? != Committed::Done {
+        if edges.commit(self.ports, vec![definition.put()?]).await? != Committed::Done {
             return Err(overtaken(&self.record.name));
         }
         self.wake_sharers(None, &definition).await?;

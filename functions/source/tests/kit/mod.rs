@@ -129,6 +129,14 @@ impl World {
         self.work().await
     }
 
+    /// Looks at the manifests once, however that goes, and not again.
+    pub async fn try_to_take_over(&self) {
+        self.memory.clock.advance(Span::hours(1));
+        let slot = self.memory.clock.now();
+        let message = Message::new(Wake::Manifests(self.set()), Cause::Due { slot });
+        let _ = handle(&self.ports(), &self.settings, &[message]).await;
+    }
+
     /// Handles messages until none is left, those of a group together; where that fails, all of them come again.
     pub async fn work(&self) -> Vec<String> {
         let (ports, mut reports) = (self.ports(), Vec::new());
