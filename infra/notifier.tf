@@ -22,6 +22,16 @@ module "notifier" {
   depends_on = [aws_iam_role_policy.notifier, aws_kms_key_policy.yuba]
 }
 
+locals {
+  provider_topics = [for arn in var.provider_arns : arn if strcontains(arn, ":sns:")]
+  provider_buses  = [for arn in var.provider_arns : arn if strcontains(arn, ":events:")]
+
+  sends_to_providers = [for statement in [
+    { Effect = "Allow", Action = ["sns:Publish"], Resource = local.provider_topics },
+    { Effect = "Allow", Action = ["events:PutEvents"], Resource = local.provider_buses },
+  ] : statement if length(statement.Resource) > 0]
+}
+
 resource "aws_iam_role" "notifier" {
   name                 = "${local.name}-notifier"
   description          = "Yuba ${var.installation}: the function notifier"
@@ -44,7 +54,7 @@ resource "aws_iam_role_policy" "notifier" {
       local.sets_aside["notices"],
       local.reads_objects,
       local.lists_objects,
-    ], local.reads_secrets)
+    ], local.reads_secrets, local.sends_to_providers)
   })
 }
 

@@ -260,6 +260,19 @@ variable "notifier_concurrency" {
   }
 }
 
+variable "provider_arns" {
+  description = "Topics of SNS and buses of EventBridge that providers of types `sns` and `eventbridge` may send to with the notifier's own role."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition = alltrue([for arn in var.provider_arns :
+      can(regex("^arn:[^:]+:(sns:[^:]+:[0-9]+:[^:*]+|events:[^:]+:[0-9]+:event-bus/[^*]+)$", arn))
+    ])
+    error_message = "An ARN is arn:aws:sns:<region>:<account>:<topic> or arn:aws:events:<region>:<account>:event-bus/<name>."
+  }
+}
+
 # Where tasks run
 
 variable "vpc_id" {

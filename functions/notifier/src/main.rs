@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yuba_aws::lambda::{self, Metrics, Port, PortsSettings};
 use yuba_aws::{Variables, connect};
 use yuba_core::message::Message;
-use yuba_http::{PrivateAddresses, WebClient};
+use yuba_http::{PrivateAddresses, WebClient, access_keys};
 use yuba_notifier::{Buttons, NotifierSettings};
 use yuba_ports::{PortError, Ports, QueueName};
 
@@ -23,10 +23,17 @@ async fn serve() -> Result<(), lambda::Error> {
     let web = variables.optional("YUBA_WEB_URL", web, web_url);
     let buttons = "whether messages in Slack have buttons, `shown` or `hidden`";
     let buttons = variables.optional("YUBA_SLACK_BUTTONS", buttons, read_buttons);
+    let endpoint = "where AWS' services are reached: https://…";
+    let aws_endpoint = variables.optional("AWS_ENDPOINT_URL", endpoint, web_url);
+    let key = "the keys that AWS Lambda gives each function";
+    let text = |text: &str| Ok::<_, String>(text.to_owned());
+    let keys = access_keys(|name| variables.optional(name, key, text));
     let ports = variables.finish(ports)?;
 
-    let http = Arc::new(WebClient::new(private.unwrap_or(PrivateAddresses::Refused))?);
-    let settings = NotifierSettings { http, web, buttons: buttons.unwrap_or(Buttons::Hidden) };
+    let http = WebClient::new(private.unwrap_or(PrivateAddresses::Refused))?;
+    let http = Arc::new(http.signing_with(keys));
+    let buttons = buttons.unwrap_or(Buttons::Hidden);
+    let settings = NotifierSettings { http, web, buttons, aws_endpoint };
     let (ports, work) = ports.open_for(&connect().await, QueueName::Notices).await?;
     let metrics = Metrics::new(&ports.installation, "notifier");
     let handle = |messages| Box::pin(handle(&ports, &settings, messages));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use yuba_core::event::Event;
-use yuba_core::id::{AttemptId, ObjectName, RequestId, RunId, StackId};
+use yuba_core::id::{AttemptId, InstallationId, ObjectName, RequestId, RunId, StackId};
 use yuba_core::job::{attempt_prefix, object};
 use yuba_core::notify::{Occasion, SlackThread, drift_stands};
 use yuba_core::plan::summary::PlanSummary;
@@ -35,6 +35,8 @@ pub(crate) enum Notice {
 pub(crate) struct Told {
     /// The event.
     pub(crate) event: Event,
+    /// Whose event it is.
+    pub(crate) installation: InstallationId,
     /// What its alert says with every message.
     pub(crate) metadata: BTreeMap<String, String>,
     /// The run whose record tells all of it, where one does.
@@ -79,6 +81,7 @@ impl Notice {
                 let event = load::<Event>(&*ports.store, &Key::event(*stack, *event)).await?;
                 let told = |event: Versioned<Event>| Told {
                     event: event.into_value(),
+                    installation: ports.installation.clone(),
                     metadata: metadata.clone(),
                     run: view,
                 };

@@ -53,6 +53,7 @@ async fn at_address(
         headers: vec![("content-type".to_owned(), "application/json; charset=utf-8".to_owned().into())],
         body: body.to_string().into_bytes(),
         timeout: PATIENCE,
+        signing: None,
     };
     let answer = posted(settings, &request).await?;
     Ok(answer.is_some_and(|answer| (200..300).contains(&answer.status)))

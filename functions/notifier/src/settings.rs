@@ -13,6 +13,8 @@ pub struct NotifierSettings {
     pub web: Option<String>,
     /// Whether messages have buttons.
     pub buttons: Buttons,
+    /// Where AWS' services are reached, where that is not where they are for everybody.
+    pub aws_endpoint: Option<String>,
 }
 
 /// Whether messages have buttons: only where somebody hears when they are pressed.

@@ -67,8 +67,8 @@ impl Publisher for SnsPublisher {
             .publish()
             .topic_arn(&self.settings.topic)
             .message(cloud_event(&self.installation, event).to_string());
-        for (name, value) in attributes(&self.installation, event) {
-            request = request.message_attributes(name, value?);
+        for (name, value) in CloudEvent::attributes(&self.installation, event) {
+            request = request.message_attributes(name, attribute(value)?);
         }
         if is_fifo(&self.settings.topic) {
             request = request.message_group_id(event.stack.to_string()).message_deduplication_id(event.id());
@@ -81,22 +81,6 @@ impl Publisher for SnsPublisher {
 /// The event as CloudEvents 1.0 has it, in JSON. `sequence` orders the events of a `subject`'s `stack`.
 fn cloud_event(installation: &InstallationId, event: &Event) -> Value {
     json!(CloudEvent::of(format!("/yuba/{installation}"), event))
-}
-
-/// What filter policies can ask for.
-fn attributes(
-    installation: &InstallationId,
-    event: &Event,
-) -> impl Iterator<Item = (&'static str, Result<MessageAttributeValue, PortError>)> {
-    [
-        ("installation", installation.to_string()),
-        ("type", event.kind.as_type().to_owned()),
-        ("severity", event.kind.severity().as_str().to_owned()),
-        ("namespace", event.name.namespace.clone()),
-        ("stack", event.name.to_string()),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name, attribute(value)))
 }
 
 fn attribute(value: String) -> Result<MessageAttributeValue, PortError> {

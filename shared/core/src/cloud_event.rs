@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::event::{Event, EventKind, EventSeverity};
+use crate::id::InstallationId;
 
 /// An event of Yuba, as CloudEvents 1.0 has it. Fields may come to be added; none changes its meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,6 +59,17 @@ pub struct CloudEventData {
 }
 
 impl CloudEvent {
+    /// What receivers can choose events by without reading them: names and values, all text.
+    pub fn attributes(installation: &InstallationId, event: &Event) -> [(&'static str, String); 5] {
+        [
+            ("installation", installation.to_string()),
+            ("type", event.kind.as_type().to_owned()),
+            ("severity", event.kind.severity().as_str().to_owned()),
+            ("namespace", event.name.namespace.clone()),
+            ("stack", event.name.to_string()),
+        ]
+    }
+
     /// An event as an installation publishes it.
     pub fn of(source: impl Into<String>, event: &Event) -> Self {
         Self {

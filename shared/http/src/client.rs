@@ -4,20 +4,24 @@ use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use secrecy::ExposeSecret;
 use yuba_core::time::Span;
-use yuba_ports::{Http, HttpAnswer, HttpRequest, NoAnswer};
+use yuba_ports::{AccessKeys, Http, HttpAnswer, HttpRequest, NoAnswer};
 
 use crate::public::is_public;
+use crate::sigv4::sign;
 
 /// How much of an answer is read.
 const MOST_BYTES: usize = 64 * 1024;
+/// What a body is that does not say so.
+const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// Whether addresses outside the public network may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +46,11 @@ impl FromStr for PrivateAddresses {
 }
 
 /// Requests over the network.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct WebClient {
     client: Client,
     private: PrivateAddresses,
+    keys: Option<AccessKeys>,
 }
 
 /// A client could not be made: the system's certificates cannot be used.
@@ -61,7 +66,13 @@ impl WebClient {
             .no_proxy()
             .user_agent(concat!("yuba/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(Arc::new(Resolver(private)));
-        Ok(Self { client: builder.build().map_err(NoClient)?, private })
+        Ok(Self { client: builder.build().map_err(NoClient)?, private, keys: None })
+    }
+
+    /// The same, but that requests are signed with these keys where they bring none.
+    #[must_use]
+    pub fn signing_with(self, keys: Option<AccessKeys>) -> Self {
+        Self { keys, ..self }
     }
 }
 
@@ -70,13 +81,21 @@ impl Http for WebClient {
     async fn post(&self, request: &HttpRequest) -> Result<HttpAnswer, NoAnswer> {
         let url = address(request.url.expose_secret(), self.private)?;
         let host = url.host_str().unwrap_or_default().to_owned();
-        let mut post = self.client.post(url).timeout(request.timeout.to_std()).body(request.body.clone());
-        post = post.header(CONTENT_TYPE, "application/json; charset=utf-8");
+        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, JSON)]);
         for (name, value) in &request.headers {
             let (name, value) = header(name, value.expose_secret())?;
-            post = post.header(name, value);
+            headers.insert(name, value);
         }
-        match post.send().await {
+        if let Some(signing) = &request.signing {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a signature is good for the minutes around its own time"
+            )]
+            let now = SystemTime::now();
+            sign(&url, &mut headers, &request.body, (signing, self.keys.as_ref()), now)?;
+        }
+        let post = self.client.post(url).headers(headers);
+        match post.timeout(request.timeout.to_std()).body(request.body.clone()).send().await {
             Ok(response) => answer(response, &host).await,
             Err(error) => Err(no_answer(error, &host)),
         }
@@ -101,7 +120,7 @@ fn address(text: &str, private: PrivateAddresses) -> Result<Url, NoAnswer> {
     }
 }
 
-fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), NoAnswer> {
+pub(crate) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), NoAnswer> {
     let refused = || NoAnswer::Refused(format!("the header `{}` cannot be sent", name.escape_debug()));
     let name: HeaderName = name.parse().map_err(|_| refused())?;
     let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;

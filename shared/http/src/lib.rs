@@ -2,6 +2,8 @@
 
 mod client;
 mod public;
+mod sigv4;
 
 pub use client::{NoClient, PrivateAddresses, WebClient};
 pub use public::is_public;
+pub use sigv4::access_keys;

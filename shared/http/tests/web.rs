@@ -34,6 +34,7 @@ fn request(url: &str) -> HttpRequest {
         headers: vec![("authorization".to_owned(), SecretString::from("Bearer x"))],
         body: b"to the end".to_vec(),
         timeout: Span::seconds(20),
+        signing: None,
     }
 }
 

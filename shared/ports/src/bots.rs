@@ -49,6 +49,7 @@ impl Bot {
             ],
             body: body.to_string().into_bytes(),
             timeout,
+            signing: None,
         }
     }
 }

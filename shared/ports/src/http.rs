@@ -24,6 +24,31 @@ pub struct HttpRequest {
     pub body: Vec<u8>,
     /// Bounds all of it, from the look-up of the name to the end of the answer.
     pub timeout: Span,
+    /// How it is signed, where AWS is to take it.
+    pub signing: Option<Signing>,
+}
+
+/// Signs a request as AWS' services want it: Signature Version 4.
+/// <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html>
+#[derive(Clone)]
+pub struct Signing {
+    /// The service, as signatures name it: `sns`, `events`.
+    pub service: &'static str,
+    /// The region: `eu-central-1`.
+    pub region: String,
+    /// Whose rights are used; without them the process' own.
+    pub keys: Option<AccessKeys>,
+}
+
+/// Access keys of AWS.
+#[derive(Clone)]
+pub struct AccessKeys {
+    /// Names the key; no secret.
+    pub id: String,
+    /// The key.
+    pub secret: SecretString,
+    /// Beside keys that expire.
+    pub session: Option<SecretString>,
 }
 
 impl fmt::Debug for HttpRequest {

@@ -27,7 +27,7 @@ pub use blobs::{Blobs, PutMode, PutOutcome, check_key};
 pub use clock::{Clock, Ids};
 pub use credentials::{Assumed, Credentials, RoleSession};
 pub use error::{PortError, Remedy, chain};
-pub use http::{Http, HttpAnswer, HttpRequest, NoAnswer};
+pub use http::{AccessKeys, Http, HttpAnswer, HttpRequest, NoAnswer, Signing};
 pub use launcher::{LaunchOutcome, Launcher, StartTask, TaskStatus};
 pub use limited::limited;
 pub use objects::ObjectGrants;

@@ -72,7 +72,8 @@ pub(crate) fn routes(world: &World, ports: &Ports, manifests: &[ManifestSetName]
 
 /// What the notifier works with.
 fn notifier_settings(world: &World) -> NotifierSettings {
-    NotifierSettings { http: Arc::new(world.clone()), web: Some(WEB.to_owned()), buttons: Buttons::Shown }
+    let (http, web) = (Arc::new(world.clone()), Some(WEB.to_owned()));
+    NotifierSettings { http, web, buttons: Buttons::Shown, aws_endpoint: None }
 }
 
 /// Nobody asks why in a simulation.

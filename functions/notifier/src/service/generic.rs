@@ -11,7 +11,7 @@ use yuba_core::notify::Undelivered;
 use yuba_ports::{HttpAnswer, HttpRequest};
 
 use super::{Heard, Outlet, Service, trouble};
-use crate::notice::Notice;
+use crate::notice::{Notice, Told};
 
 /// Delivers to any address.
 pub(super) struct Generic {
@@ -27,7 +27,7 @@ impl Generic {
 impl Service for Generic {
     fn request(&self, notice: &Notice) -> Option<HttpRequest> {
         let (body, headers) = match notice {
-            Notice::Event(told) => (of_event(&told.event, &told.metadata), attributes(&told.event)),
+            Notice::Event(told) => (of_event(&told.event, &told.metadata), attributes(told)),
             Notice::Test { id, by } => (
                 json!({
                     "involvedObject": { "kind": "Provider" },
@@ -84,11 +84,11 @@ fn reason(event: &Event) -> String {
     format!("{:?}", event.kind)
 }
 
-fn attributes(event: &Event) -> Vec<(&'static str, String)> {
+fn attributes(Told { event, installation, .. }: &Told) -> Vec<(&'static str, String)> {
     vec![
         ("ce-specversion", "1.0".to_owned()),
         ("ce-id", event.id()),
-        ("ce-source", "/yuba".to_owned()),
+        ("ce-source", format!("/yuba/{installation}")),
         ("ce-type", event.kind.as_type().to_owned()),
         // Names of Kubernetes' form: nothing in them must be encoded.
         ("ce-subject", event.name.to_string()),
@@ -118,7 +118,7 @@ mod tests {
         POST https://h/secret
         ce-specversion: 1.0
         ce-id: 00000000000000000000000001-7
-        ce-source: /yuba
+        ce-source: /yuba/prod
         ce-type: dev.yuba.drift.detected
         ce-subject: infra/network-prod
         ce-time: 2026-11-30T08:25:57Z

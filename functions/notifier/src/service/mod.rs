@@ -1,6 +1,8 @@
 //! The services that deliver: each turns a notice into a request, and an answer into what became of it. Both are pure.
 
+mod aws;
 mod commit_status;
+mod eventbridge;
 mod generic;
 mod generic_hmac;
 mod github;
@@ -12,6 +14,7 @@ mod pagerduty;
 mod slack_bot;
 mod slack_card;
 mod slack_webhook;
+mod sns;
 #[cfg(test)]
 mod tests_kit;
 mod trouble;
@@ -98,7 +101,13 @@ struct Outlet {
 
 impl Outlet {
     fn post(&self, body: Vec<u8>) -> HttpRequest {
-        HttpRequest { url: self.address.clone(), headers: self.headers.clone(), body, timeout: self.timeout }
+        HttpRequest {
+            url: self.address.clone(),
+            headers: self.headers.clone(),
+            body,
+            timeout: self.timeout,
+            signing: None,
+        }
     }
 }
 
@@ -140,6 +149,8 @@ pub(crate) fn of(
             Ok(Box::new(jira::Jira::of(settings, spec, outlet(spec, values)?, &token)?))
         }
         (Named::Jira, None) => Err(lacks(spec, "token", "an API token, or a personal access token")),
+        (Named::Sns, _) => Ok(Box::new(sns::Sns::of(settings, spec, values)?)),
+        (Named::EventBridge, _) => Ok(Box::new(eventbridge::EventBridge::of(settings, spec, values)?)),
         (Named::Other(name), _) => {
             Err(Undelivered::new(Mend::Nothing, format!("`{name}` is not delivered yet")))
         }

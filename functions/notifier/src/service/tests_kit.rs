@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use ulid::Ulid;
 use yuba_core::event::{Event, EventKind};
-use yuba_core::id::{ObjectName, RequestId, RunId, SecretName, StackId, StackName};
+use yuba_core::id::{InstallationId, ObjectName, RequestId, RunId, SecretName, StackId, StackName};
 use yuba_core::notify::{ProviderSpec, Service, SlackThread};
 use yuba_core::request::Signed;
 use yuba_core::run::Run;
@@ -34,7 +34,7 @@ impl Http for Nobody {
 
 pub(crate) fn settings() -> NotifierSettings {
     let web = Some("https://yuba.example".to_owned());
-    NotifierSettings { http: Arc::new(Nobody), web, buttons: Buttons::Shown }
+    NotifierSettings { http: Arc::new(Nobody), web, buttons: Buttons::Shown, aws_endpoint: None }
 }
 
 pub(crate) fn spec(service: &str) -> ProviderSpec {
@@ -65,7 +65,12 @@ pub(crate) fn event() -> Notice {
         at: AT,
     };
     let metadata = BTreeMap::from([("env".to_owned(), "prod".to_owned())]);
-    Notice::Event(Box::new(Told { event, metadata, run: None }))
+    Notice::Event(Box::new(Told {
+        event,
+        installation: InstallationId("prod".to_owned()),
+        metadata,
+        run: None,
+    }))
 }
 
 /// The same of another kind.
@@ -102,7 +107,16 @@ pub(crate) fn shown(request: &HttpRequest) -> String {
     for (name, value) in &request.headers {
         let _ = writeln!(text, "{name}: {}", value.expose_secret());
     }
-    let body: BTreeMap<String, Value> = serde_json::from_slice(&request.body).unwrap();
+    if let Some(signing) = &request.signing {
+        let with = signing.keys.as_ref().map_or("the process' own keys", |keys| &keys.id);
+        let _ = writeln!(text, "signed for {} in {} with {with}", signing.service, signing.region);
+    }
+    let Ok(body) = serde_json::from_slice::<BTreeMap<String, Value>>(&request.body) else {
+        for (name, value) in form_urlencoded::parse(&request.body) {
+            let _ = writeln!(text, "  {name}: {value}");
+        }
+        return text;
+    };
     for (name, value) in &body {
         match value {
             Value::Array(items) => items.iter().for_each(|item| {

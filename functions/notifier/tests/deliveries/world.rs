@@ -104,7 +104,8 @@ impl World {
             serde_json::from_str(include_str!("../../../../shared/core/tests/golden/run.v1.json")).unwrap();
         run.state = RunState::AwaitingApproval;
         let web = Arc::new(Web::default());
-        let settings = NotifierSettings { http: web.clone(), web: None, buttons: Buttons::Hidden };
+        let settings =
+            NotifierSettings { http: web.clone(), web: None, buttons: Buttons::Hidden, aws_endpoint: None };
         Self { memory: MemoryWorld::new(), web, run, settings, number: Mutex::new(0) }
     }
 

@@ -24,7 +24,7 @@ use yuba_core::id::{ManifestSetName, SecretName};
 use yuba_core::measured::Tally;
 use yuba_core::task::Isolation;
 use yuba_core::time::Span;
-use yuba_http::{PrivateAddresses, WebClient};
+use yuba_http::{PrivateAddresses, WebClient, access_keys};
 use yuba_local::LocalSettings;
 use yuba_notifier::{Buttons, NotifierSettings};
 use yuba_ports::{Ports, QueueName};
@@ -115,7 +115,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     });
     let explain = Arc::new(Explainer { ports: ports.clone(), settings: sources.clone() });
     let tally = Arc::<Mutex<Tally>>::default();
-    let web = Arc::new(WebClient::new(settings.private)?);
+    let variable = |name: &str| settings.environment.get(name).cloned();
+    let web = Arc::new(WebClient::new(settings.private)?.signing_with(access_keys(variable)));
     let slack = SlackSettings { signing_secrets: settings.slack_secrets.clone(), http: web.clone() };
     let routes = http::routes(&ports, &settings, &handles, (explain, tally.clone()))
         .merge(yuba_slack::router(Slack::new(ports.clone(), slack)));
@@ -125,6 +126,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
         http: web,
         web: settings.web.clone(),
         buttons: if settings.slack_secrets.is_empty() { Buttons::Hidden } else { Buttons::Shown },
+        aws_endpoint: variable("AWS_ENDPOINT_URL"),
     });
     start_workers(&mut work, &ports, (sources, tally, notifier), &stopping);
     work.spawn(stopped::tell(ports, handles.stopped, stopping.clone()));

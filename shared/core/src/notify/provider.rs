@@ -58,17 +58,32 @@ pub enum Service {
     GitLab,
     /// Jira: an issue for whatever is wrong.
     Jira,
+    /// A topic of SNS.
+    Sns,
+    /// A bus of `EventBridge`.
+    EventBridge,
     /// One that is not delivered by yet.
     Other(String),
 }
 
 impl Service {
     /// The names of those that deliver.
-    pub const DELIVERING: [&'static str; 9] =
-        ["slack", "generic", "generic-hmac", "pagerduty", "opsgenie", "msteams", "github", "gitlab", "jira"];
+    pub const DELIVERING: [&'static str; 11] = [
+        "slack",
+        "generic",
+        "generic-hmac",
+        "pagerduty",
+        "opsgenie",
+        "msteams",
+        "github",
+        "gitlab",
+        "jira",
+        "sns",
+        "eventbridge",
+    ];
 
     /// The names of those that manifests may hold, and that deliver nothing yet.
-    pub const TO_COME: [&'static str; 25] = [
+    pub const TO_COME: [&'static str; 23] = [
         "alertmanager",
         "azuredevops",
         "azureeventhub",
@@ -76,7 +91,6 @@ impl Service {
         "bitbucketserver",
         "datadog",
         "discord",
-        "eventbridge",
         "gitea",
         "giteapullrequestcomment",
         "githubdispatch",
@@ -91,7 +105,6 @@ impl Service {
         "otel",
         "rocket",
         "sentry",
-        "sns",
         "telegram",
         "webex",
     ];
@@ -118,6 +131,8 @@ impl Service {
             Self::GitHub => "github",
             Self::GitLab => "gitlab",
             Self::Jira => "jira",
+            Self::Sns => "sns",
+            Self::EventBridge => "eventbridge",
             Self::Other(name) => name,
         }
     }
@@ -141,6 +156,8 @@ impl From<String> for Service {
             "github" => Self::GitHub,
             "gitlab" => Self::GitLab,
             "jira" => Self::Jira,
+            "sns" => Self::Sns,
+            "eventbridge" => Self::EventBridge,
             _ => Self::Other(name),
         }
     }
