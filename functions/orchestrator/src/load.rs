@@ -10,6 +10,7 @@ use yuba_core::record::{Installation, Key, Record, StackAlias};
 use yuba_core::request::{Ask, Outcome, Request};
 use yuba_core::run::Run;
 use yuba_core::source::{Definition, Observation};
+use yuba_core::spec::{HostSecret, ValuesKind};
 use yuba_core::stack::Stack;
 use yuba_ports::around::{LoadedFormer, bound, formers, holder, same_state};
 use yuba_ports::records::{self, Versioned};
@@ -60,6 +61,7 @@ pub(crate) async fn load(ports: &Ports, id: StackId, message: &Message) -> Resul
             .map(Versioned::into_value),
         task: task_seen(ports, attempt.as_deref(), message).await?,
         values: values(ports, definition.as_ref()).await?,
+        hosts: hosts(ports, definition.as_ref()).await?,
         dependencies: dependencies(ports, definition.as_ref()).await?,
         same_state: same_state(store, id, definition.as_ref(), observation.as_ref()).await?,
         holder: holder(store, id, (definition.as_ref(), observation.as_ref()), request.as_deref()).await?,
@@ -151,6 +153,20 @@ async fn values(
     for from in definition.iter().flat_map(|definition| &definition.spec.vars_from) {
         if let Some(version) = ports.secrets.version(from.kind, &from.name).await? {
             versions.insert(values_name(from.kind, &from.name), version);
+        }
+    }
+    Ok(versions)
+}
+
+/// Versions of the secrets that open hosts of modules and providers.
+async fn hosts(
+    ports: &Ports,
+    definition: Option<&Definition>,
+) -> Result<BTreeMap<String, String>, PortError> {
+    let mut versions = BTreeMap::new();
+    for HostSecret { secret, .. } in definition.iter().flat_map(|definition| &definition.spec.hosts) {
+        if let Some(version) = ports.secrets.version(ValuesKind::Secret, secret).await? {
+            versions.insert(values_name(ValuesKind::Secret, secret), version);
         }
     }
     Ok(versions)

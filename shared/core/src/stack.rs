@@ -62,6 +62,9 @@ pub struct Stack {
     /// The last plan found something in its state, or something was applied or imported since.
     #[serde(default)]
     pub holds_resources: bool,
+    /// Versions of the secrets that open hosts, as they were when it was last planned or applied, by `Secret namespace/name`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts_seen: BTreeMap<String, String>,
     /// Failures in a row, and when the next try is due.
     pub retry: Option<Retry>,
     /// A run that somebody asked for and that could not be made yet.
@@ -83,7 +86,7 @@ pub struct Stack {
     /// The stack that names the same state, while there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares_state_with: Option<StackName>,
-    /// Where outputs were written last.
+    /// Where outputs were written after the last apply.
     pub outputs_written: Option<WriteOutputs>,
     /// When the stack must be looked at next.
     pub due: Option<Timestamp>,
@@ -121,6 +124,7 @@ impl Stack {
             state_kept_as: None,
             handed_to: None,
             holds_resources: false,
+            hosts_seen: BTreeMap::new(),
             retry: None,
             asked: None,
             backend_first: Vec::new(),

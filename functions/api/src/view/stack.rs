@@ -34,6 +34,15 @@ pub(crate) fn listed_run(stack: &Stack) -> Option<RunId> {
     stack.run.or(stack.drift.as_ref().map(|drift| drift.run))
 }
 
+/// How it stands, and what keeps its task from being started.
+fn status(stack: &Stack, run: Option<&Run>) -> String {
+    let shown = &stack.shown.status;
+    match run.and_then(Run::attempt_out).and_then(|attempt| stack.start_trouble(attempt)) {
+        Some(trouble) => format!("{shown}; its task is not started yet: {trouble}"),
+        None => shown.clone(),
+    }
+}
+
 /// A stack in a list; `run` is the one that it names.
 pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, run: Option<&Run>) -> StackItem {
     let spec = definition.map(|definition| &definition.spec);
@@ -44,7 +53,7 @@ pub(crate) fn item(stack: &Stack, definition: Option<&Definition>, run: Option<&
         name: stack.name.name.clone(),
         ready: ready(stack.shown.ready).to_owned(),
         state: stack.shown.state.clone(),
-        status: stack.shown.status.clone(),
+        status: status(stack, run),
         revision: revision.map(ToString::to_string),
         plan: waiting.and_then(|run| run.plan.as_ref()).map(run::plan_id),
         run: listed_run(stack).map(|run| run.to_string()),

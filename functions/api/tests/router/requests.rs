@@ -44,6 +44,9 @@ async fn a_task_that_does_not_start_says_why_and_when_it_is_tried_again() {
     let (_, of_run) = world.get(&format!("/api/v1/runs/{}", run.id)).await;
     let says = r#""waits_for":"a task to start: No space left on device (os error 28); next try at 2026-11-30T08:25:57Z""#;
     assert!(of_stack.contains(says) && of_run.contains(says), "{of_stack}\n{of_run}");
+    let (_, list) = world.get("/api/v1/stacks").await;
+    let status = "; its task is not started yet: No space left on device (os error 28); next try at ";
+    assert!(list.contains(status), "{list}");
 }
 
 #[tokio::test]

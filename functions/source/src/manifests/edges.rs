@@ -66,7 +66,8 @@ impl Change {
 
 fn keys(stack: StackId, spec: &StackSpec, seen: Option<&Observation>) -> BTreeSet<Key> {
     let waits = spec.depends_on.iter().map(|dependency| Key::dependant(dependency, stack));
-    let reads = spec.vars_from.iter().map(|values| Key::reader(&values.name, stack));
+    let values = spec.vars_from.iter().map(|values| &values.name);
+    let reads = values.chain(spec.hosts.iter().map(|host| &host.secret)).map(|name| Key::reader(name, stack));
     let state = states::edge(&known_address(spec, seen), stack);
     waits.chain(reads).chain([Key::source_stack(&spec.source, stack)]).chain(state).collect()
 }

@@ -166,7 +166,12 @@ impl Draft {
     /// Issues an attempt: the one before it has ended.
     pub(super) fn issue(&mut self, phase: Phase) {
         let (adopted, state_kept_as) = (self.stack.adopted.is_some(), self.stack.state_kept_as);
-        self.stack.holds_resources |= phase == Phase::Apply;
+        if phase == Phase::Apply {
+            self.stack.holds_resources = true;
+            // However it ends, outputs may be others than before.
+            self.stack.outputs_written = None;
+        }
+        self.stack.hosts_seen.clone_from(&self.hosts);
         let Some(run) = &mut self.run else { return };
         let number = run.attempts.iter().filter(|note| note.id.phase == phase).count();
         let id = AttemptId {

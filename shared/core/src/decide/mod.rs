@@ -76,6 +76,8 @@ pub struct Records {
     pub request: Option<Request>,
     /// Versions of the secrets and config maps it reads, by `Kind namespace/name`; those that exist.
     pub values: BTreeMap<String, String>,
+    /// Versions of the secrets that open hosts for it, by `Secret namespace/name`; those that exist.
+    pub hosts: BTreeMap<String, String>,
     /// The stacks it depends on.
     pub dependencies: Vec<Dependency>,
     /// Another stack that names its state, or may.

@@ -101,8 +101,21 @@ impl Draft {
                 Some(Ok(NewRun { kind: retry.kind, base, because: vec![Reason::Retry], asked: None }))
             }
             Some(due) => Some(Err(format!("the next try is due at {due}"))),
-            None => None,
+            None => {
+                let because = self.changed_hosts();
+                let base = if retry.kind == RunKind::Drift { self.drift_base() } else { Base::Wanted };
+                (!because.is_empty()).then_some(Ok(NewRun { kind: retry.kind, base, because, asked: None }))
+            }
         }
+    }
+
+    /// The secrets that open hosts and are not what they were when this failed. A stack that stands well is not planned
+    /// for that: they change no plan.
+    fn changed_hosts(&self) -> Vec<Reason> {
+        let (seen, now) = (&self.stack.hosts_seen, &self.hosts);
+        let names: BTreeSet<&String> = seen.keys().chain(now.keys()).collect();
+        let changed = names.into_iter().filter(|name| seen.get(*name) != now.get(*name));
+        changed.cloned().map(Reason::Values).collect()
     }
 
     /// What the interval asks for.
@@ -177,6 +190,7 @@ impl Draft {
         self.stack.runs += 1;
         self.stack.latest = Some(run.id);
         self.stack.asked = None;
+        self.stack.hosts_seen.clone_from(&self.hosts);
         if new.base == Base::Wanted {
             self.stack.planned = Some(run.wanted.clone());
         }

@@ -2,7 +2,7 @@
 //! of a secret (a token, a private key, a password in a URL), whoever named it.
 //!
 //! Each known value is looked for as it is, JSON-escaped (as Go and as serde write it), URL-encoded and in base64; one of
-//! several lines also line by line, since logs put something before each line. Values shorter than four bytes are
+//! several lines also line by line, since logs put something before each line and shells break JSON into lines. Values shorter than four bytes are
 //! not looked for: they would mask half the text and reveal themselves by it.
 //!
 //! Texts are masked whole: a line of a log, a string of JSON, a message. Of one that was cut before, the end is masked too
@@ -128,18 +128,40 @@ fn add_forms(secret: &str, forms: &mut BTreeSet<String>) {
         return;
     }
     let lines = secret.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
-    forms.extend(lines.map(str::to_owned));
+    for line in lines {
+        forms.insert(line.to_owned());
+        // A shell's `echo` breaks JSON at its `\n`, and leaves `\"` in what it breaks.
+        forms.extend(escaped(line).into_iter().chain(escaped_quotes(line)));
+    }
+    forms.extend(escaped_quotes(secret));
     // A file's trailing newline goes into its base64 form.
     for text in [secret.to_owned(), format!("{secret}\n")] {
         let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
         forms.extend(engines.map(|engine| engine.encode(&text)));
     }
     // As Go and Rust write JSON, and the same once more inside a JSON string: `jsonencode` in an attribute of a plan.
-    let json = json_escaped(secret);
-    let go = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    forms.extend([json_escaped(&json), json_escaped(&go), json, go]);
+    for json in escaped(secret) {
+        forms.insert(json_escaped(&json));
+        forms.insert(json);
+    }
     forms.insert(url_encoded(secret));
     forms.insert(secret.to_owned());
+}
+
+/// Inside JSON, as Rust writes it and as Go does.
+fn escaped(text: &str) -> [String; 2] {
+    let json = json_escaped(text);
+    [go_escaped(&json), json]
+}
+
+/// The same where only quotes are escaped still: `echo` has read the other backslashes.
+fn escaped_quotes(text: &str) -> [String; 2] {
+    let quoted = text.replace('"', "\\\"");
+    [go_escaped(&quoted), quoted]
+}
+
+fn go_escaped(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 fn json_escaped(text: &str) -> String {
@@ -188,6 +210,18 @@ mod tests {
         | (sensitive value)
         üsecre
         ");
+    }
+
+    #[test]
+    fn a_secret_of_lines_is_masked_where_a_shell_has_broken_its_json() {
+        let secret = "first <\"line\"> of\\it\nsecond \"line\" of it";
+        let masker = Masker::new([secret]).unwrap();
+        for form in escaped(secret).into_iter().chain(escaped(secret).map(|json| json.replace("\\\\", "\\")))
+        {
+            let echoed = form.replace("\\n", "\n");
+            let shown: Vec<String> = echoed.lines().map(|line| masker.mask(&format!("x {line} y"))).collect();
+            assert_eq!(shown, ["x (sensitive value) y", "x (sensitive value) y"], "{echoed}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::job::BeforePlan;
 use crate::message::{AttemptNews, Cause};
 use crate::request::Ask;
 use crate::run::{FailureClass, RunState};
+use crate::source::Reason;
 use crate::spec::{ApprovePlan, WriteOutputs};
 use crate::time::Span;
 use crate::trouble::{MANY, Trouble};
@@ -77,6 +78,30 @@ fn a_report_that_was_written_counts_even_when_its_message_is_lost() {
         Some(AttemptReport::Stopped { message: "told to".to_owned(), acted: false, errored_state: false });
     world.passes(Span::seconds(31));
     assert_eq!(world.run().state, RunState::Failed);
+}
+
+#[test]
+fn what_a_host_refused_is_tried_again_once_the_secret_that_opens_it_is_another() {
+    let mut world = World::new(auto);
+    world.hosts = vec![("Secret infra/git", "1")];
+    world.push("a");
+    world.reports_failed(FailureClass::AccessDenied);
+    world.passes(Span::hours(5));
+    assert_eq!(world.states(), "failed");
+    world.hosts = vec![("Secret infra/git", "2")];
+    world.passes(Span::minutes(1));
+    assert_eq!(world.states(), "failed planning");
+    assert_eq!(world.run().because, [Reason::Values("Secret infra/git".to_owned())]);
+    world.reports_failed(FailureClass::AccessDenied);
+    world.passes(Span::hours(5));
+    assert_eq!(world.states(), "failed failed", "once for each");
+    world.hosts.clear();
+    world.passes(Span::minutes(1));
+    world.planned("first");
+    world.reports_applied();
+    world.hosts = vec![("Secret infra/git", "3")];
+    world.passes(Span::minutes(1));
+    assert_eq!(world.states(), "failed failed applied", "what stands well is not planned for it");
 }
 
 #[test]

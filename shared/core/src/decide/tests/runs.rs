@@ -1,6 +1,7 @@
 //! Runs that bring a stack to what Git wants, and who lets them.
 
 use super::world::World;
+use crate::attempt::AttemptReport;
 use crate::effect::{Effect, PendingEffect};
 use crate::event::EventKind;
 use crate::id::{PlanId, SecretName, StackName};
@@ -256,6 +257,25 @@ fn outputs_are_written_after_an_apply_and_when_they_are_first_asked_for() {
     world.edit(|spec| spec.write_outputs = Some(write));
     world.planned("");
     assert_eq!(world.states(), "applied applying", "an unchanged plan is applied for its outputs");
+    world.reports_applied();
+    assert!(world.stack.outbox.iter().any(|pending| matches!(pending.effect, Effect::WriteOutputs { .. })));
+}
+
+#[test]
+fn outputs_that_an_apply_left_behind_are_written_once_its_state_is_recovered() {
+    let write = WriteOutputs { name: SecretName::new("infra", "out"), outputs: Vec::new() };
+    let mut world = World::applied(|spec| {
+        auto(spec);
+        spec.write_outputs = Some(write);
+    });
+    world.stack.outbox.clear();
+    world.push("b");
+    world.planned("second");
+    let run = world.run().id;
+    world.reports(AttemptReport::Stopped { message: "told to".to_owned(), acted: true, errored_state: true });
+    world.ask(Ask::Recover { run });
+    world.planned("");
+    assert_eq!(world.states(), "applied failed applying", "an unchanged plan is applied for its outputs");
     world.reports_applied();
     assert!(world.stack.outbox.iter().any(|pending| matches!(pending.effect, Effect::WriteOutputs { .. })));
 }

@@ -1,5 +1,7 @@
 //! A world of one stack, and a small language over it: what Git, people and tasks do, and what is decided.
 
+use std::collections::BTreeMap;
+
 use ulid::Ulid;
 
 use crate::attempt::{Attempt, AttemptReport, AttemptState};
@@ -32,6 +34,7 @@ pub(super) struct World {
     pub(super) runs: Vec<Run>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) values: Vec<(&'static str, &'static str)>,
+    pub(super) hosts: Vec<(&'static str, &'static str)>,
     pub(super) blocked_by: Option<&'static str>,
     pub(super) same_state: Option<SameState>,
     pub(super) holder: Option<Holder>,
@@ -87,6 +90,7 @@ impl World {
             runs: Vec::new(),
             attempts: Vec::new(),
             values: Vec::new(),
+            hosts: Vec::new(),
             blocked_by: None,
             same_state: None,
             holder: None,
@@ -308,11 +312,8 @@ impl World {
             run,
             task,
             request,
-            values: self
-                .values
-                .iter()
-                .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
-                .collect(),
+            values: versions(&self.values),
+            hosts: versions(&self.hosts),
             dependencies: self.dependencies(),
             same_state: self.same_state.clone(),
             holder: self.holder.clone(),
@@ -425,4 +426,8 @@ impl World {
         let out = self.run().attempt_out().expect("an attempt is out");
         self.attempts.iter_mut().find(|attempt| attempt.id == out).expect("it has a record")
     }
+}
+
+fn versions(named: &[(&str, &str)]) -> BTreeMap<String, String> {
+    named.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect()
 }
