@@ -65,12 +65,8 @@ pub(crate) async fn list(
     Extension(caller): Extension<Caller>,
     Params(filter): Params<StackFilter>,
 ) -> Result<Json<List<StackItem>>, Problem> {
-    let selector: Selector = filter
-        .labels
-        .as_deref()
-        .unwrap_or_default()
-        .parse()
-        .map_err(|error| Problem::malformed(format!("labels: {error}")))?;
+    let labels = filter.labels.as_deref().unwrap_or_default();
+    let selector: Selector = labels.parse().map_err(|_| no_selector(labels))?;
     let limit = filter.limit.unwrap_or(MOST_ITEMS).clamp(1, MOST_ITEMS);
     let prefix = filter.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let mut after = after(filter.cursor.as_deref())?;
@@ -89,6 +85,11 @@ pub(crate) async fn list(
             return Ok(Json(List { items, next: after.map(|cursor| cursor.0) }));
         }
     }
+}
+
+fn no_selector(text: &str) -> Problem {
+    Problem::malformed(format!("labels: `{text}` is not a label selector"))
+        .with_help("write `key=value`, `key!=value` or `key`, several with commas between")
 }
 
 impl StackFilter {
