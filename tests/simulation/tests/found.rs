@@ -8,7 +8,7 @@ use yuba_simulation::{Keeping, simulate, turns_of};
 const TURNS: usize = 3_000;
 
 /// The seeds that found something, and what.
-const FOUND: [(u64, &str); 8] = [
+const FOUND: [(u64, &str); 10] = [
     (41, "a stack whose approvePlan changed from disable to auto was never planned to be applied"),
     (225, "a start that was refused after it had been made closed the claim of a task that ran"),
     (19, "a run that was superseded while its stack was suspended was never made again"),
@@ -16,6 +16,8 @@ const FOUND: [(u64, &str); 8] = [
     (5, "an apply was issued although the manifest had come to forbid it"),
     (24, "an apply was issued although the manifest had come to forbid it"),
     (191, "a commit that came back after a look that was cut counted as seen"),
+    (30, "a look that another overtook wrote an older tree over what that had found unchanged"),
+    (27, "a stack that came back after its vanishing was cut was looked for in no source"),
     (1, "the message of a look for drift that found nothing new stayed at its beginning"),
 ];
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use yuba_core::access::Caller;
-use yuba_core::audit::{AuditAction, AuditEntry, AuditOutcome, Deed};
+use yuba_core::audit::{AuditAction, AuditEntry, Deed};
 use yuba_core::id::{AuditChain, StackId};
 use yuba_core::message::{Cause, Message, Wake};
 use yuba_core::record::{Index, Installation, Key};
@@ -66,18 +66,7 @@ fn state(installation: &Installation) -> InstallationState {
 }
 
 fn deed(action: AuditAction, by: &Signed) -> Deed {
-    Deed {
-        at: by.at,
-        stack: None,
-        by: by.clone(),
-        action,
-        about: String::new(),
-        outcome: AuditOutcome::Done,
-        detail: "new applies of all stacks".to_owned(),
-        rule: String::new(),
-        run: None,
-        plan: None,
-    }
+    Deed::of_installation(by, action, String::new(), "new applies of all stacks".to_owned())
 }
 
 /// Changes the installation's record, and writes into its audit trail what was done, in one commit.

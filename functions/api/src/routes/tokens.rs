@@ -4,7 +4,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use yuba_core::access::{ApiToken, Caller, Lifetime, SECRET_BYTES, TOKENS, TokenName, token_text};
-use yuba_core::id::{ApiTokenId, InvalidId};
+use yuba_core::audit::{AuditAction, AuditEntry, Deed};
+use yuba_core::id::{ApiTokenId, AuditChain, InvalidId};
 use yuba_core::people::Identity;
 use yuba_core::record::{Installation, Key};
 use yuba_core::request::Signed;
@@ -50,12 +51,12 @@ pub(crate) async fn create(
     let token = told(&body, id, &secret, by)?;
     change(&api, &token.name, |holding| match holding {
         Some(_) => Err(taken(&token.name)),
-        None => Ok(Versioned::new(token.clone())),
+        None => Ok((Versioned::new(token.clone()), made(&token))),
     })
     .await?;
     tracing::info!(token = %token.name, scope = %token.scope, by = token.by.who, "a token was made");
-    let made = TokenMade { text: token_text(id, &secret), token: item(&token, api.ports.clock.now()) };
-    Ok((StatusCode::CREATED, Json(made)))
+    let answer = TokenMade { text: token_text(id, &secret), token: item(&token, api.ports.clock.now()) };
+    Ok((StatusCode::CREATED, Json(answer)))
 }
 
 /// Revokes a token: from now on it gives nothing.
@@ -75,11 +76,26 @@ pub(crate) async fn revoke(
                 .with_help("`yuba token list` lists all tokens")
         })?;
         token.revoked = Some(by.clone());
-        Ok(token)
+        let about = format!("token {name}");
+        let deed = Deed::of_installation(
+            &by,
+            AuditAction::RevokeToken,
+            about,
+            "it gives nothing any more".to_owned(),
+        );
+        Ok((token, deed))
     })
     .await?;
     tracing::info!(token = %token.name, by = by.who, "a token was revoked");
     Ok(Json(item(&token, api.ports.clock.now())))
+}
+
+fn made(token: &ApiToken) -> Deed {
+    let ApiToken { name, scope, labels, identity, expires, by, .. } = token;
+    let labels = labels.as_ref().map(|labels| format!(", for stacks with {labels}")).unwrap_or_default();
+    let human = identity.as_ref().map(|human| format!(", speaks for {human}")).unwrap_or_default();
+    let detail = format!("scope {scope}{labels}{human}, until {expires}");
+    Deed::of_installation(by, AuditAction::CreateToken, format!("token {name}"), detail)
 }
 
 fn taken(name: &TokenName) -> Problem {
@@ -141,19 +157,21 @@ async fn holding(api: &Api, name: &TokenName) -> Result<Option<Versioned<ApiToke
     }
 }
 
-/// Changes the token of a name, given the one that holds now. It is written together with the installation's record, so
-/// that two changes at one moment come one after the other.
+/// Changes the token of a name, given the one that holds now. It is written together with the installation's audit trail,
+/// so two changes at one moment come one after the other.
 async fn change(
     api: &Api,
     name: &TokenName,
-    changed: impl Fn(Option<Versioned<ApiToken>>) -> Result<Versioned<ApiToken>, Problem>,
+    changed: impl Fn(Option<Versioned<ApiToken>>) -> Result<(Versioned<ApiToken>, Deed), Problem>,
 ) -> Result<ApiToken, Problem> {
     let store = &*api.ports.store;
     loop {
         let known = load::<Installation>(store, &Key::installation()).await?;
-        let installation = known.unwrap_or_else(|| Versioned::new(Installation::default()));
-        let token = changed(holding(api, name).await?)?;
-        if store.commit(vec![installation.put()?, token.put()?]).await? == Committed::Done {
+        let mut installation = known.unwrap_or_else(|| Versioned::new(Installation::default()));
+        let (token, deed) = changed(holding(api, name).await?)?;
+        let entry = AuditEntry::append(&mut installation.audit, AuditChain::Installation, deed);
+        let writes = vec![installation.put()?, token.put()?, Versioned::new(entry).put()?];
+        if store.commit(writes).await? == Committed::Done {
             return Ok(token.into_value());
         }
     }

@@ -103,3 +103,25 @@ async fn stopping_all_applies_is_told_once_and_letting_them_start_again_too() {
     assert_eq!(actions, ["pause", "unpause"]);
     assert_eq!(verify(&world).await, "2 entries in 1 chains");
 }
+
+#[tokio::test]
+async fn making_and_revoking_a_token_is_told_and_neither_says_its_secret() {
+    let world = World::new().await;
+    let body = r#"{"name":"ci","scope":"approve","labels":"env=dev","for":"ann@example.com","who":"bob"}"#;
+    let (status, made) = world.send(Method::POST, "/api/v1/tokens", body).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    assert_eq!(world.send(Method::POST, "/api/v1/tokens", body).await.0, StatusCode::CONFLICT);
+    assert_eq!(world.send(Method::DELETE, "/api/v1/tokens/ci?who=eve", "").await.0, StatusCode::OK);
+    let told = |entry: &Value| {
+        let said = ["/by/who", "/action", "/about", "/detail"];
+        said.map(|at| entry.pointer(&format!("/deed{at}")).and_then(Value::as_str).unwrap().to_owned())
+            .join(" | ")
+    };
+    let entries = items(&world, "/api/v1/audit/entries").await;
+    let told: Vec<String> = entries.iter().map(told).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    bob | create-token | token ci | scope approve, for stacks with env=dev, speaks for ann@example.com, until 2026-04-01T00:00:00Z
+    eve | revoke-token | token ci | it gives nothing any more
+    ");
+    assert_eq!(verify(&world).await, "2 entries in 1 chains");
+}

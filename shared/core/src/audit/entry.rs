@@ -51,6 +51,24 @@ pub struct Deed {
     pub plan: Option<AuditedPlan>,
 }
 
+impl Deed {
+    /// What somebody did to the whole installation, when they asked for it.
+    pub fn of_installation(by: &Signed, action: AuditAction, about: String, detail: String) -> Self {
+        Self {
+            at: by.at,
+            stack: None,
+            by: by.clone(),
+            action,
+            about,
+            outcome: AuditOutcome::Done,
+            detail,
+            rule: String::new(),
+            run: None,
+            plan: None,
+        }
+    }
+}
+
 /// Which plan something concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditedPlan {
@@ -100,6 +118,10 @@ pub enum AuditAction {
     Pause,
     /// They may start again.
     Unpause,
+    /// A token for the API was made.
+    CreateToken,
+    /// A token gives nothing any more.
+    RevokeToken,
 }
 
 impl fmt::Display for AuditAction {
@@ -121,6 +143,8 @@ impl fmt::Display for AuditAction {
             Self::ApplyEnded => "apply-ended",
             Self::Pause => "pause",
             Self::Unpause => "unpause",
+            Self::CreateToken => "create-token",
+            Self::RevokeToken => "revoke-token",
         })
     }
 }
