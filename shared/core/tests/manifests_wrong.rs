@@ -292,7 +292,7 @@ fn faults_of_providers_and_alerts() {
     insta::assert_snapshot!(errors(&texts), @r#"
     m.yaml:4:14: warning: spec.type: `telegram` is not delivered yet: nothing is sent by it
     m.yaml:4:33: warning: spec.channel: found a list, allowed is a text
-    m.yaml:4:14: warning: spec.type: `slak` is no service that is known, nothing is sent by it; delivered is `slack`, `generic`, `generic-hmac`, `pagerduty`, `opsgenie`, `msteams`, `github`, `gitlab` or `jira`; did you mean `slack`?
+    m.yaml:4:14: warning: spec.type: `slak` is no service that is known, nothing is sent by it; delivered is `slack`, `generic`, `generic-hmac`, `pagerduty`, `opsgenie`, `msteams`, `github`, `gitlab`, `jira`, `sns` or `eventbridge`; did you mean `slack`?
     m.yaml:4:8: error: spec.type: found nothing, allowed is a text; it is required
     m.yaml:4:32: warning: spec.timeout: found `soon`, allowed is a duration above zero such as `30s`, `10m`, `1h30m`
     m.yaml:4:45: notice: not applied yet: spec.proxy (messages go without a proxy)
